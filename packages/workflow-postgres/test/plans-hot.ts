@@ -50,6 +50,7 @@ import { observeRunsStatement, readRunValues } from '../src/values/read-values.t
 import { countLiveRuns, readStrandedSteps } from '../src/workers/diagnose.ts'
 import { readHeldByWorker } from '../src/workers/list-held.ts'
 import { readHeldSteps, readStatusesStatement, readStoppingRuns } from '../src/workers/read-state.ts'
+import { countRecentRuns } from '../src/workers/recent-runs.ts'
 import { journalDeadWorker, keptRecoverSteps, recoverSteps } from '../src/workers/sweep-workers.ts'
 import { trimLeases } from '../src/workers/trim-leases.ts'
 
@@ -187,6 +188,7 @@ export const HOT: readonly (readonly [Statement<unknown>, string])[] = [
   [releaseRunKeys, `${RUN_IDS}, 4e12`],
   [readHeldByWorker, `'${WORKER}', 100`],
   [countLiveRuns, '100000'],
+  [countRecentRuns, `4e12, '${WORKER}'`],
   [readRunPayloads, RUN_IDS],
   [readStepPayloads, `${RUN_IDS}, ${many('1')}`],
   [readBranchPayloads, `${RUN_IDS}, ${many('1')}`],

@@ -239,10 +239,10 @@ describe.each(servers)('upkeep on $name', ({ url }) => {
         .map((claimed) => ({ ...claimed, type: 'released' })),
       handBackMax: 0,
     })
-    const before = await store.diagnose({ overdueMs: 60_000 })
+    const before = await store.diagnose({ overdueMs: 60_000, recentMs: 60_000 })
     await database.pool.query(text('delete from belay.workflow_ready; delete from belay.workflow_workers'))
 
-    const { strandedSteps } = await store.diagnose({ overdueMs: 60_000 })
+    const { strandedSteps } = await store.diagnose({ overdueMs: 60_000, recentMs: 60_000 })
 
     expect(before.strandedSteps).toEqual([])
     const chain = { workflow: 'chain', version: 1 }
@@ -259,14 +259,14 @@ describe.each(servers)('upkeep on $name', ({ url }) => {
     await database.pool.query(
       text(`update belay.workflow_runs set status = 'paused', created_at = now() - interval '9 days'`),
     )
-    const never = (await store.diagnose({ overdueMs: 0 })).liveRuns[0]!.oldestSince
+    const never = (await store.diagnose({ overdueMs: 0, recentMs: 0 })).liveRuns[0]!.oldestSince
     await database.pool.query(
       text(`insert into belay.workflow_history (run_id, at, action)
         values ($1, now() - interval '2 days', 'a'), ($1, now() - interval '1 day', 'b')`),
       [run],
     )
 
-    const { now, liveRuns, strandedSteps, store: facts } = await store.diagnose({ overdueMs: 0 })
+    const { now, liveRuns, strandedSteps, store: facts } = await store.diagnose({ overdueMs: 0, recentMs: 0 })
 
     expect(Math.round((now - never) / 86_400_000)).toBe(9)
     expect(liveRuns).toMatchObject([{ status: 'paused', runs: 1, runIds: [run] }])

@@ -11,10 +11,12 @@ export type RunCause =
   /** The deadline that the run missed, as an ISO 8601 string. */
   | { readonly type: 'deadline'; readonly deadlineAt: string }
 
-/** A stored error: without its stack, with causes up to a depth of 5. */
+/** A stored error, with causes up to a depth of 5. */
 export interface SerialisedError {
   readonly name: string
   readonly message: string
+  /** The upper ten frames of its stack, without name and message. Absent with `storeStacks: false`, and if the thrown value has none. */
+  readonly stack?: string | undefined
   readonly code?: string | undefined
   readonly cause?: SerialisedError | undefined
 }

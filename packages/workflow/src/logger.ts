@@ -1,4 +1,4 @@
-/** The logger of engine and handlers. Fields are flat and never hold payloads. pino, winston and `console` need a small wrapper. */
+/** The logger of engine and handlers, like `console` and winston's. Fields never hold payloads. For one of pino's, see `pinoLogger()`. */
 export interface Logger {
   debug(message: string, fields?: LogFields): void
   info(message: string, fields?: LogFields): void

@@ -12,6 +12,7 @@ import {
 } from '@belay/workflow/adapter'
 import { isClaimable, isLeased, leasedSteps } from './lease.ts'
 import { hasAll } from './read.ts'
+import { recentRuns } from './recent-runs.ts'
 import type { Rows, RunRow, StepRow } from './rows.ts'
 import { nameOf, rowsOf } from './run-rows.ts'
 import { listWorkers } from './workers.ts'
@@ -79,7 +80,10 @@ function isSought(rows: Rows, { parent }: RunRow, kept: ReadonlySet<string>): bo
   return parent.step === null ? kept.has(parent.runId) : rows.runs.has(parent.runId)
 }
 
-export function diagnose(rows: Rows, { overdueMs }: { overdueMs: number }): Diagnosis {
+export function diagnose(
+  rows: Rows,
+  { overdueMs, recentMs }: { overdueMs: number; recentMs: number },
+): Diagnosis {
   const live = rows.liveRunsByAge()
   return {
     now: rows.now,
@@ -90,6 +94,7 @@ export function diagnose(rows: Rows, { overdueMs }: { overdueMs: number }): Diag
     overdueSteps: overdueSteps(rows, rows.now - overdueMs),
     strandedSteps: strandedSteps(rows, live, rows.now - overdueMs).slice(0, STRANDED_MAX),
     unknownLeases: unknownLeases(rows),
+    recentRuns: recentRuns(rows, rows.now - recentMs),
   }
 }
 

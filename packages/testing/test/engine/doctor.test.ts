@@ -1,4 +1,4 @@
-import { BelayError, define } from '@belay/workflow'
+import { BelayError, define, PermanentError } from '@belay/workflow'
 import { describe, expect, it } from 'vitest'
 import { memory } from '../../src/index.ts'
 import { engines, gate, StoppableClock } from './bench-of-engines.ts'
@@ -40,6 +40,29 @@ describe('the doctor', () => {
       { type: 'version_without_worker', workflow: 'order', version: 1, runs: 1, runIds: [run.id] },
     ])
     expect(after.findings).toEqual([])
+  })
+
+  it('finds a version of which many runs failed of late, and forgets it', async () => {
+    const { clock, worker } = engines()
+    const flow = define('flow', { version: 1 }).step('pay', {
+      run: ({ input }) => {
+        if (input === 'broken') throw new PermanentError('no')
+      },
+    })
+    const engine = await worker({ workflows: [flow] })
+    const inputs = ['broken', 'broken', 'broken', ...Array(7).fill('good')]
+    const runs = await engine.runMany(
+      flow,
+      inputs.map((input) => ({ input })),
+    )
+    await clock.runUntil(Promise.allSettled(runs.map((run) => run.result())))
+
+    const failing = [{ type: 'failing_runs', workflow: 'flow', ended: 10, failed: 3, step: 'pay' }]
+    expect((await engine.doctor()).findings).toMatchObject(failing)
+    expect((await engine.doctor({ failureRate: 0.4 })).findings).toEqual([])
+    await clock.advance('20m')
+    expect((await engine.doctor()).findings).toEqual([])
+    expect((await engine.doctor({ recent: '1h' })).findings).toMatchObject(failing)
   })
 
   it('finds parked sagas', async () => {

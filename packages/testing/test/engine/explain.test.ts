@@ -30,7 +30,9 @@ describe('explaining a run', () => {
     expect(explanation.sentence).toMatch(/is going forward: of its 3 open steps, 1 is running/)
     expect(told(explanation)).toEqual({
       fetch: expect.stringMatching(/^running: "fetch" has been running on worker \S+ since 2025/),
-      flaky: expect.stringMatching(/^retry: "flaky" failed once and is tried again at 2025-01-01T01:00/),
+      flaky: expect.stringMatching(
+        /^retry: "flaky" failed once \(Error: no\) and is tried again at 2025-01-01T01:00/,
+      ),
       join: 'dependency: "join" waits for "fetch" (running) and "flaky" (ready).',
     })
     expect(explanation.steps[1]!.until?.getTime()).toBeGreaterThan(clock.now())
@@ -72,7 +74,9 @@ describe('explaining a run', () => {
     expect(explanation.sentence).toMatch(/is parked: 1 compensation failed for good/)
     expect(told(explanation)).toEqual({
       a: 'operator: "a" is undone after "b", whose compensation failed for good and waits for an operator.',
-      b: expect.stringMatching(/^operator: The compensation of "b" failed for good: call retryCompensation/),
+      b: expect.stringMatching(
+        /^operator: The compensation of "b" failed for good \(PermanentError: never\): call retryCompensation/,
+      ),
     })
   })
 

@@ -4,3 +4,16 @@ const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i
 export function isUuid(text: string): boolean {
   return UUID.test(text)
 }
+
+// A run is no stray if its id was made at most two minutes before the run was created and at most one after. The time in an id is exact to 66 s.
+export const MADE_BEFORE_MS = 120_000
+export const MADE_AFTER_MS = 126_000
+
+const ID_MS_MAX = 2 ** 48 - 1
+
+/** The smallest id that can be made in that millisecond. */
+export function idAt(epochMs: number): string {
+  const ms = Math.min(Math.max(Math.floor(epochMs), 0), ID_MS_MAX)
+  const hex = ms.toString(16).padStart(12, '0')
+  return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`
+}

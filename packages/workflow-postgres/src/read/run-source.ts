@@ -1,7 +1,7 @@
 import type { RunConditions } from '@belay/workflow/adapter'
 import { type SQL, sql } from 'drizzle-orm'
 import { PgDialect } from 'drizzle-orm/pg-core'
-import { isUuid } from '../base/uuid.ts'
+import { idAt, isUuid, MADE_AFTER_MS, MADE_BEFORE_MS } from '../base/uuid.ts'
 import type { Connection } from '../connection/connection.ts'
 import { listText } from '../connection/list-text.ts'
 import {
@@ -222,10 +222,6 @@ function workflowsOf({ workflow }: RunConditions): SQL {
     : sql`(select distinct name from unnest(${listText(workflow)}::text[]) as named (name))`
 }
 
-// A run is no stray if its id was made at most two minutes before the run was created and at most one after. The time in an id is exact to 66 s.
-const MADE_BEFORE_MS = 120_000
-const MADE_AFTER_MS = 126_000
-
 /** Bounds for the ids of runs that are no strays. A run that ended before an instant was created before it. */
 function madeWithin(
   { createdAfter, createdBefore, finishedBefore }: RunConditions,
@@ -236,15 +232,6 @@ function madeWithin(
   // Uuids sort alike as texts.
   const [until] = [olderThan?.toLowerCase(), madeBefore].filter((id) => id !== undefined).sort()
   return { from: createdAfter === undefined ? undefined : idAt(createdAfter - MADE_BEFORE_MS), until }
-}
-
-const ID_MS_MAX = 2 ** 48 - 1
-
-/** The smallest id that can be made in that millisecond. */
-function idAt(epochMs: number): string {
-  const ms = Math.min(Math.max(Math.floor(epochMs), 0), ID_MS_MAX)
-  const hex = ms.toString(16).padStart(12, '0')
-  return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`
 }
 
 function and(conditions: readonly SQL[]): SQL {

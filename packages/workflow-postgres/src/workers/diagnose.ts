@@ -5,6 +5,7 @@ import { FIRST_ITEM, rowName, templateOf } from '../rows/item-rows.ts'
 import { liveStatuses } from '../rows/run-statuses.ts'
 import { stepIs } from '../rows/step-lookup.ts'
 import { listWorkers } from './list-workers.ts'
+import { recentRuns } from './recent-runs.ts'
 
 /** The store's time and version. No locks. */
 export const readStore: Statement<{
@@ -244,15 +245,21 @@ const SEARCHED_RUNS_MAX = 10_000
 /** Separate statements, one after another: the parts need not show the same moment, and no snapshot is held for long. */
 export async function diagnose(
   connection: Connection,
-  request: { readonly overdueMs: number; readonly adapter: string; readonly schema: string },
+  request: {
+    readonly overdueMs: number
+    readonly recentMs: number
+    readonly adapter: string
+    readonly schema: string
+  },
 ): Promise<Diagnosis> {
-  const { overdueMs, adapter, schema } = request
+  const { overdueMs, recentMs, adapter, schema } = request
   const [store] = await connection.query(readStore, [])
   const workers = await listWorkers(connection)
   const live = await connection.query(countLiveRuns, [LIVE_RUNS_MAX + 1])
   const overdue = await connection.query(countOverdueSteps, [overdueMs, OVERDUE_MAX])
   const stranded = await connection.query(readStrandedSteps, [SEARCHED_RUNS_MAX, overdueMs])
   const unknown = await connection.query(readUnknownLeases, [])
+  const recent = await recentRuns(connection, store!.now - recentMs)
   return {
     now: store!.now,
     store: { adapter, schema, server: store!.server, migration: store!.migration },
@@ -276,5 +283,6 @@ export async function diagnose(
     })),
     strandedSteps: stranded.map(({ run_id: runId, ...row }) => ({ runId, ...row })),
     unknownLeases: unknown.map(({ worker_id: workerId, ...row }) => ({ workerId, ...row })),
+    recentRuns: recent,
   }
 }

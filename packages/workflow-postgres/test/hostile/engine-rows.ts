@@ -55,7 +55,7 @@ export const ENGINE_ROWS: readonly Row<World>[] = [
     name: 'engine.doctor',
     call: ({ engine }, options) => engine.doctor(options),
     args: () => [{}],
-    options: { 0: ['pausedFor', 'overdueFor'] },
+    options: { 0: ['pausedFor', 'overdueFor', 'recent', 'failureRate'] },
   },
   {
     name: 'engine.migrateRun',

@@ -356,8 +356,8 @@ export interface Adapter {
    */
   releaseKeys(request: { runIds: readonly string[]; finishedBefore: number }): Promise<readonly string[]>
 
-  /** What may be wrong with the stored runs. Its cost depends on the number of live runs, not on the history. */
-  diagnose(request: { overdueMs: number }): Promise<Diagnosis>
+  /** What may be wrong with the stored runs. Its cost depends on the number of live and recent runs, not on the history. */
+  diagnose(request: { overdueMs: number; recentMs: number }): Promise<Diagnosis>
 
   /**
    * Calls `listener` when work may have become claimable. The hint may be missing, late or wrong. Without a `hint` argument, work of any definition

@@ -130,6 +130,27 @@ export interface Diagnosis {
   readonly strandedSteps: readonly StrandedStep[]
   /** Live workers that have held more steps for longer than two leases than they knew of when they last renewed. */
   readonly unknownLeases: readonly UnknownLeases[]
+  /** What was started and what ended within `recentMs`, by definition, in the order of its name and version. */
+  readonly recentRuns: readonly RecentRuns[]
+}
+
+/** Counts at least the newest thousand runs that were started, of all definitions together, and as many that ended. */
+export interface RecentRuns {
+  readonly definitionId: number
+  readonly workflow: string
+  readonly version: number
+  readonly started: number
+  /** Since when starts were counted: `recentMs` ago, or later if there were too many. */
+  readonly startedSince: number
+  readonly ended: number
+  /** Since when ends were counted. */
+  readonly endedSince: number
+  /** Those that ended because a step failed, or because they missed their deadline. */
+  readonly failed: number
+  /** The step that failed in most of them, the first by name of several; null if none did. */
+  readonly failedStep: string | null
+  /** A few of them, the one that ended last first. */
+  readonly failedRunIds: readonly string[]
 }
 
 export interface UnknownLeases {

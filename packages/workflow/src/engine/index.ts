@@ -11,7 +11,7 @@ export type {
   StepExplanation,
   StepReason,
 } from './diagnosis/explain/explanation.ts'
-export type { Finding } from './diagnosis/findings.ts'
+export type { Finding } from './diagnosis/finding.ts'
 export type { HeldStep, WorkerSnapshot, Workers } from './diagnosis/worker-list.ts'
 export { createEngine, type Engine } from './engine.ts'
 export type { HandleOn } from './handles/handle-on.ts'
@@ -35,6 +35,7 @@ export type {
 } from './handles/runs.ts'
 export type { NamedRunHandle, RunByNameOptions } from './handles/start-by-name.ts'
 export type { StepNameOf } from './handles/step-names.ts'
+export { type JsonLoggerOptions, jsonLogger, type PinoLike, pinoLogger } from './loggers.ts'
 export type { EngineOptions } from './options.ts'
 export {
   type SignalledProcess,

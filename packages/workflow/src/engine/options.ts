@@ -20,12 +20,14 @@ import {
   Refusal,
   string,
   wholeNumber,
+  yesOrNo,
 } from '../options/index.ts'
 import { shown } from '../shown.ts'
 import type { ValueLimits } from './attempt/telling.ts'
 import type { CallSettings } from './base/call-settings.ts'
 import { isDefinition } from './base/definition-argument.ts'
 import { systemRuntime } from './base/runtime.ts'
+import { isPino, type PinoLike, pinoLogger } from './loggers.ts'
 import { checkRetention, type RetentionPolicy, type RetentionSettings } from './retention/retention-policy.ts'
 
 /** What `createEngine()` takes. */
@@ -60,8 +62,13 @@ export interface EngineOptions {
    * store. The rows are pruned with their run. Default: only the newest attempt of each direction is stored, and the counts.
    */
   readonly attempts?: 'keep'
-  /** Default: logs nothing. */
-  readonly logger?: Logger
+  /**
+   * Whether the errors of failed attempts are stored with the upper ten frames of their stacks, at most 2,000 characters each. They show paths of files.
+   * Default true.
+   */
+  readonly storeStacks?: boolean
+  /** Where messages go: `jsonLogger()`, a pino logger, winston, `console`, or an object with these four methods. Default: logs nothing. */
+  readonly logger?: Logger | PinoLike
   /** The source of timers. Default: the adapter's clock if its time is virtual, else the system's clock. */
   readonly clock?: Clock
   /** Randomises retry delays. Default `Math.random`. */
@@ -79,6 +86,7 @@ export interface EngineSettings extends CallSettings {
   readonly host: string | undefined
   readonly retention: RetentionSettings | undefined
   readonly keepAttempts: boolean
+  readonly storeStacks: boolean
   readonly valueLimits: ValueLimits
   readonly log: Logger
 }
@@ -120,9 +128,15 @@ const OPTIONS = {
   host: { sets: "this machine's name in the registry", takes: string(1, 255) },
   retention: { sets: 'how long ended runs are kept', takes: anything },
   attempts: { sets: 'whether every attempt is kept', takes: oneOf(['keep']) },
+  storeStacks: { sets: 'whether errors are stored with their stacks', takes: yesOrNo, default: true },
   logger: {
     sets: 'where log messages go',
-    takes: having<Logger>('a logger with debug, info, warn and error', ['debug', 'info', 'warn', 'error']),
+    takes: having<Logger | PinoLike>('a logger with debug, info, warn and error', [
+      'debug',
+      'info',
+      'warn',
+      'error',
+    ]),
   },
   clock: {
     sets: 'the source of timers',
@@ -131,6 +145,10 @@ const OPTIONS = {
   random: { sets: 'the randomness of retry delays', takes: callback<() => number>() },
   newId: { sets: 'the ids of runs and workers', takes: callback<() => string>() },
 } satisfies OptionTable & Readonly<Record<keyof EngineOptions, OptionRow>>
+
+function loggerOf(given: Logger | PinoLike): Logger {
+  return isPino(given) ? pinoLogger(given) : (given as Logger)
+}
 
 const CALL = 'createEngine()'
 
@@ -149,8 +167,9 @@ export function checkEngineOptions(options: EngineOptions): EngineSettings {
     host: checked.host,
     retention: retention === undefined ? undefined : checkRetention(retention),
     keepAttempts: checked.attempts === 'keep',
+    storeStacks: checked.storeStacks,
     valueLimits: { valuesMax: checked.valuesMax, valueMaxBytes: checked.valueMaxBytes },
-    log: checked.logger ?? silentLogger,
+    log: checked.logger === undefined ? silentLogger : loggerOf(checked.logger),
     runtime: {
       clock: checked.clock ?? adapter.clock ?? systemRuntime.clock,
       random: checked.random ?? systemRuntime.random,

@@ -57,6 +57,8 @@ export class Working {
     const stopped = retention?.stop() ?? Promise.resolve()
     const { clock } = this.#parts.settings.runtime
     await Promise.all([worker?.stop(timeoutMs), within(clock, timeoutMs + ROUND_MS, stopped)])
+    if (worker !== undefined)
+      this.#parts.settings.log.info('The worker has stopped.', { workerId: worker.workerId })
   }
 
   /** Stores new runs: through the worker, which takes on their first steps, if there is one. */
@@ -111,6 +113,9 @@ export class Working {
     })
     await worker.start()
     this.#worker = worker
+    const { name, concurrency } = settings
+    const workflows = [...definitions.values()].map((workflow) => `${workflow.name} v${workflow.version}`)
+    settings.log.info('The worker has started.', { workerId: worker.workerId, name, concurrency, workflows })
     this.#startRetention()
   }
 

@@ -60,6 +60,12 @@ export function wholeNumber(least: number, most: number): Kind<number> {
 }
 
 /** Read as milliseconds. With `more`, the value must be greater than `least`. */
+export const share: Kind<number> = {
+  words: 'a number from 0 to 1',
+  read: (given) =>
+    typeof given === 'number' && given >= 0 && given <= 1 ? given : new Refusal(shown(given)),
+}
+
 export function duration(
   least: Duration = 0,
   most: Duration = DURATION_MAX,

@@ -4,7 +4,7 @@ import { findingsOf } from '../../src/engine/diagnosis/findings.ts'
 
 const NOW = Date.UTC(2025, 0, 2)
 const HOUR_MS = 3_600_000
-const THRESHOLDS = { pausedMs: HOUR_MS, overdueMs: 60_000 }
+const THRESHOLDS = { pausedMs: HOUR_MS, failureRate: 0.1 }
 
 function worker(change: Partial<WorkerRecord> = {}): WorkerRecord {
   return {
@@ -48,6 +48,7 @@ function findings(change: Partial<Diagnosis>) {
     overdueSteps: [],
     strandedSteps: [],
     unknownLeases: [],
+    recentRuns: [],
   }
   return findingsOf({ ...nothing, ...change }, THRESHOLDS)
 }
@@ -196,5 +197,44 @@ describe('the findings of a diagnosis', () => {
       message: expect.stringMatching(/waits for a child that has ended or was deleted: nothing will/),
       remedy: expect.stringContaining('Call retryStep() for it'),
     })
+  })
+
+  const RECENT = {
+    ...{ definitionId: 1, workflow: 'order', version: 1, started: 20, ended: 20, failed: 0 },
+    ...{ failedStep: null, failedRunIds: [], startedSince: NOW - HOUR_MS, endedSince: NOW - HOUR_MS },
+  }
+
+  it('name a version of which many runs failed, and the step that most of them failed at', () => {
+    const failing = { ...RECENT, failed: 4, failedStep: 'charge', failedRunIds: ['r1', 'r2', 'r3', 'r4'] }
+
+    expect(findings({ recentRuns: [failing] })).toEqual([
+      {
+        type: 'failing_runs',
+        ...{ workflow: 'order', version: 1, ended: 20, failed: 4, step: 'charge' },
+        since: new Date(NOW - HOUR_MS),
+        runIds: ['r1', 'r2', 'r3', 'r4'],
+        message:
+          '4 of 20 runs of workflow "order" version 1 that ended since 2025-01-01T23:00:00.000Z failed, most of them at step "charge" (r1, r2, r3, …).',
+        remedy: expect.stringContaining('explain()'),
+      },
+    ])
+    expect(findings({ recentRuns: [{ ...failing, failed: 2 }] })).toEqual([])
+    expect(findings({ recentRuns: [{ ...failing, failed: 4, ended: 41 }] })).toEqual([])
+  })
+
+  it('name a queue that grows: its steps are overdue, and more runs start than end', () => {
+    const growing = { ...RECENT, started: 1_200, ended: 700 }
+    const overdue = { workers: [worker({ busy: 10 })], overdueSteps: [OVERDUE] }
+
+    expect(findings({ ...overdue, recentRuns: [growing] })).toMatchObject([
+      { type: 'no_free_slots' },
+      {
+        type: 'growing_queue',
+        message:
+          'The queue of workflow "order" version 1 grows: 20 runs a minute are started and 12 end, and 3 steps are overdue.',
+      },
+    ])
+    expect(findings({ recentRuns: [growing] })).toEqual([])
+    expect(findings({ ...overdue, recentRuns: [RECENT] })).toMatchObject([{ type: 'no_free_slots' }])
   })
 })

@@ -44,28 +44,48 @@ describe('payloads', () => {
 })
 
 describe('errors as they are stored', () => {
-  it('keep name, message, code and causes, and drop the stack', () => {
+  it('keep name, message, code and causes', () => {
     const error = new TypeError('outer', { cause: Object.assign(new Error('inner'), { code: 'E1' }) })
 
-    expect(serialiseError(error)).toEqual({
+    expect(serialiseError(error, { stacks: false })).toEqual({
       name: 'TypeError',
       message: 'outer',
       cause: { name: 'Error', message: 'inner', code: 'E1' },
     })
   })
 
+  it('keep the upper frames of each stack, if that is wanted, without name and message', () => {
+    const error = new Error('two\n    at once', { cause: new TypeError('inner') })
+
+    const { stack, cause } = serialiseError(error, { stacks: true })
+
+    const frames = String(stack).split('\n')
+    expect(frames.length).toBeGreaterThan(1)
+    expect(frames.length).toBeLessThanOrEqual(10)
+    expect(stack).toContain('payload.test.ts')
+    expect(cause?.stack).toContain('payload.test.ts')
+    expect(stack).not.toMatch(/Error: two|at once/)
+  })
+
+  it('have no stack if what was thrown has none that can be read', () => {
+    const odd = Object.defineProperty(new Error('no'), 'stack', { value: 7 })
+
+    expect(serialiseError(odd, { stacks: true })).toEqual({ name: 'Error', message: 'no' })
+    expect(serialiseError('text', { stacks: true })).toEqual({ name: 'Error', message: 'text' })
+  })
+
   it('are readable by every query, whatever their text', () => {
     const emoji = '👩'.repeat(5_000)
     const error = Object.assign(new Error(`a\0b\ud800c`, { cause: '\udfff' }), { name: '\0', code: 'E\0' })
 
-    expect(serialiseError(error)).toEqual({
+    expect(serialiseError(error, { stacks: false })).toEqual({
       name: '␀',
       message: 'a␀b�c',
       code: 'E␀',
       cause: { name: 'Error', message: '�' },
     })
     for (const text of [emoji, `x${emoji}`]) {
-      const { message } = serialiseError(new Error(text))
+      const { message } = serialiseError(new Error(text), { stacks: false })
       expect(JSON.stringify(message)).not.toContain('\\u')
       expect(message.endsWith('👩…')).toBe(true)
     }
@@ -75,9 +95,9 @@ describe('errors as they are stored', () => {
     const circular = new Error('x'.repeat(10_000))
     circular.cause = circular
 
-    const text = JSON.stringify(serialiseError(circular))
+    const text = JSON.stringify(serialiseError(circular, { stacks: true }))
 
-    expect(text.length).toBeLessThan(25_000)
+    expect(text.length).toBeLessThan(35_000)
   })
 
   it.each([
@@ -102,7 +122,10 @@ describe('errors as they are stored', () => {
       }),
     ],
   ])('%s thrown becomes an error too', (_, thrown) => {
-    expect(serialiseError(thrown)).toMatchObject({ name: 'Error', message: expect.any(String) })
+    expect(serialiseError(thrown, { stacks: true })).toMatchObject({
+      name: 'Error',
+      message: expect.any(String),
+    })
   })
 
   it('an error of another copy of the package is recognised', () => {

@@ -1,12 +1,15 @@
 import { expect } from 'vitest'
 import type { Cases } from '../case.ts'
-import { completed, LEASE_MS, PAIR, parked, waiting } from '../scenario/index.ts'
+import { type CaseRun, completed, LEASE_MS, PAIR, parked, waiting } from '../scenario/index.ts'
 
 const MINUTE_MS = 60_000
 
 export const diagnosisCases: Cases = {
   'an empty store reports only what it is': async (given) => {
-    const { now, store, ...rest } = await given.adapter.diagnose({ overdueMs: MINUTE_MS })
+    const { now, store, ...rest } = await given.adapter.diagnose({
+      overdueMs: MINUTE_MS,
+      recentMs: MINUTE_MS,
+    })
 
     expect(now).toBe(await given.adapter.now())
     expect(store).toMatchObject({ adapter: given.adapter.name })
@@ -17,6 +20,7 @@ export const diagnosisCases: Cases = {
       overdueSteps: [],
       strandedSteps: [],
       unknownLeases: [],
+      recentRuns: [],
     })
   },
 
@@ -32,7 +36,7 @@ export const diagnosisCases: Cases = {
     await worker.claimsOf(runs[2], 'a')
     await given.cancel(runs[2])
 
-    const { liveRuns } = await given.adapter.diagnose({ overdueMs: MINUTE_MS })
+    const { liveRuns } = await given.adapter.diagnose({ overdueMs: MINUTE_MS, recentMs: MINUTE_MS })
 
     const flow = { workflow: 'flow', runs: 1 }
     const since = { oldestSince: oldestSince + 1_000 }
@@ -49,7 +53,7 @@ export const diagnosisCases: Cases = {
     const runIds: string[] = []
     for (let n = 0; n < 7; n += 1) runIds.push((await given.start(graph)).id)
 
-    const { liveRuns } = await given.adapter.diagnose({ overdueMs: MINUTE_MS })
+    const { liveRuns } = await given.adapter.diagnose({ overdueMs: MINUTE_MS, recentMs: MINUTE_MS })
 
     expect(liveRuns).toMatchObject([{ runs: 7, runIds: runIds.slice(0, 5) }])
   },
@@ -62,7 +66,10 @@ export const diagnosisCases: Cases = {
     await given.undo(run)
     await worker.settle([parked(await worker.claimOf(run, 'a'))])
 
-    const { liveRuns, strandedSteps } = await given.adapter.diagnose({ overdueMs: MINUTE_MS })
+    const { liveRuns, strandedSteps } = await given.adapter.diagnose({
+      overdueMs: MINUTE_MS,
+      recentMs: MINUTE_MS,
+    })
 
     expect(liveRuns).toMatchObject([{ status: 'compensation_failed', runs: 1, runIds: [run.id] }])
     expect(strandedSteps).toEqual([])
@@ -76,7 +83,7 @@ export const diagnosisCases: Cases = {
     await given.advance(MINUTE_MS + 1)
     await given.start(two)
 
-    const { overdueSteps } = await given.adapter.diagnose({ overdueMs: MINUTE_MS })
+    const { overdueSteps } = await given.adapter.diagnose({ overdueMs: MINUTE_MS, recentMs: MINUTE_MS })
 
     expect(overdueSteps).toEqual([
       { definitionId: one.id, workflow: 'flow', version: 1, steps: 2, oldestDueAt },
@@ -92,7 +99,7 @@ export const diagnosisCases: Cases = {
     ])
     await given.advance(2 * MINUTE_MS)
 
-    expect(await given.adapter.diagnose({ overdueMs: MINUTE_MS })).toMatchObject({
+    expect(await given.adapter.diagnose({ overdueMs: MINUTE_MS, recentMs: MINUTE_MS })).toMatchObject({
       overdueSteps: [],
       strandedSteps: [],
     })
@@ -106,12 +113,56 @@ export const diagnosisCases: Cases = {
     const unknownAfter = async (ms: number, known: number) => {
       await given.advance(ms)
       await adapter.renew({ workerId: worker.id, leaseMs: LEASE_MS, known })
-      return (await adapter.diagnose({ overdueMs: MINUTE_MS })).unknownLeases
+      return (await adapter.diagnose({ overdueMs: MINUTE_MS, recentMs: MINUTE_MS })).unknownLeases
     }
 
     for (let renewal = 0; renewal < 2; renewal += 1) expect(await unknownAfter(LEASE_MS, 0)).toEqual([])
     expect(await unknownAfter(LEASE_MS / 2, 3)).toEqual([])
     expect(await unknownAfter(LEASE_MS / 2, 1)).toMatchObject([{ workerId: worker.id, held: 3, known: 1 }])
+  },
+
+  'recent starts, ends and failures are counted by version, with the step that failed most': async (
+    given,
+  ) => {
+    const [one, two] = [await given.graph('flow', PAIR, 1), await given.graph('flow', PAIR, 2)]
+    const worker = await given.worker()
+    const recent = async () =>
+      (await given.adapter.diagnose({ overdueMs: MINUTE_MS, recentMs: MINUTE_MS })).recentRuns
+    const fail = async (run: CaseRun, step: string) => {
+      if (step === 'b') await worker.complete(run, 'a')
+      await worker.fail(run, step)
+      await given.undo(run)
+      if (step === 'b') await worker.compensate(run, 'a')
+      return run.id
+    }
+    await fail(await given.start(one), 'a')
+    await given.advance(MINUTE_MS + 1)
+    expect(await recent()).toEqual([])
+
+    const early = [await fail(await given.start(one), 'a')]
+    await given.advance(1_000)
+    early.unshift(await fail(await given.start(one), 'a'))
+    await given.advance(1_000)
+    early.unshift(await fail(await given.start(one), 'b'))
+    const done = await given.start(one)
+    await worker.complete(done, 'a')
+    await worker.complete(done, 'b')
+    await given.start(two)
+
+    const flow = { workflow: 'flow', failedStep: null, failedRunIds: [] }
+    expect(await recent()).toMatchObject([
+      {
+        ...flow,
+        definitionId: one.id,
+        version: 1,
+        started: 4,
+        ended: 4,
+        failed: 3,
+        failedStep: 'step 0',
+        failedRunIds: early,
+      },
+      { ...flow, definitionId: two.id, version: 2, started: 1, ended: 0, failed: 0 },
+    ])
   },
 
   'a silent worker is reported until somebody sweeps': async (given) => {
@@ -120,9 +171,9 @@ export const diagnosisCases: Cases = {
     await worker.take()
     await given.expireLeases()
 
-    const before = await given.adapter.diagnose({ overdueMs: MINUTE_MS })
+    const before = await given.adapter.diagnose({ overdueMs: MINUTE_MS, recentMs: MINUTE_MS })
     await given.sweep()
-    const after = await given.adapter.diagnose({ overdueMs: MINUTE_MS })
+    const after = await given.adapter.diagnose({ overdueMs: MINUTE_MS, recentMs: MINUTE_MS })
 
     expect(before.workers).toMatchObject([{ workerId: worker.id, leaseExpiresAt: before.now - 1 }])
     expect(after.workers).toEqual([])
@@ -139,13 +190,16 @@ export const diagnosisCases: Cases = {
     await worker.complete(undone, 'a')
     await given.cancel(undone)
     await given.undo(undone)
-    const stranded = async () => (await given.adapter.diagnose({ overdueMs: MINUTE_MS })).strandedSteps
+    const stranded = async () =>
+      (await given.adapter.diagnose({ overdueMs: MINUTE_MS, recentMs: MINUTE_MS })).strandedSteps
 
     expect(await stranded()).toEqual([])
     await given.expireLeases()
     await given.sweep()
     expect(await stranded()).toEqual([])
-    expect((await given.adapter.diagnose({ overdueMs: MINUTE_MS })).liveRuns).toHaveLength(2)
+    expect(
+      (await given.adapter.diagnose({ overdueMs: MINUTE_MS, recentMs: MINUTE_MS })).liveRuns,
+    ).toHaveLength(2)
   },
 
   'a step is stranded that waits for a child which is gone, or has ended for long': async (given) => {
@@ -160,7 +214,7 @@ export const diagnosisCases: Cases = {
     const single = await given.graph('single', { only: [] })
     const child = await given.start(single, { parent: { runId: run.id, step: graph.numberOf('a') } })
     const stranded = async () => {
-      const { strandedSteps } = await given.adapter.diagnose({ overdueMs: MINUTE_MS })
+      const { strandedSteps } = await given.adapter.diagnose({ overdueMs: MINUTE_MS, recentMs: MINUTE_MS })
       return strandedSteps.map(({ runId, name, fault }) => [runId, name, fault])
     }
 

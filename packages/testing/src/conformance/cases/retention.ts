@@ -131,7 +131,7 @@ export const retentionCases: Cases = {
     expect(await adapter.stopping({ runIds: [runId] })).toEqual([])
     expect(await given.drain({ runs: [run] })).toEqual([])
     expect((await find(given)).runIds).toEqual([])
-    expect((await adapter.diagnose({ overdueMs: 0 })).liveRuns).toEqual([])
+    expect((await adapter.diagnose({ overdueMs: 0, recentMs: 0 })).liveRuns).toEqual([])
     expect(await given.signal(run, 'b', { key: 'k' })).toEqual({ result: 'unknown' })
     expect(await given.cancel(run)).toEqual([])
     expect(await adapter.releaseKeys({ runIds: [runId], finishedBefore: LATER })).toEqual([])

@@ -21,7 +21,10 @@ async function shown(adapter: Adapter, command: Look, definitionIds: readonly nu
       // A store that cannot know the machine's name reports none.
       return (await adapter.listWorkers()).map(({ host: _, ...worker }) => worker)
     case 'diagnose': {
-      const { liveRuns, moreLiveRuns, strandedSteps } = await adapter.diagnose({ overdueMs: 60_000 })
+      const { liveRuns, moreLiveRuns, strandedSteps } = await adapter.diagnose({
+        overdueMs: 60_000,
+        recentMs: 60_000,
+      })
       return {
         liveRuns: liveRuns.map(({ runIds: _, definitionId: __, ...runs }) => JSON.stringify(runs)).sort(),
         moreLiveRuns,

@@ -3,6 +3,7 @@ import type { Logger } from '../../logger.ts'
 import type { EventHub } from '../base/events.ts'
 import type { Runtime } from '../base/runtime.ts'
 import type { Attempt } from './attempt.ts'
+import { type Failure, logFailure } from './log-failure.ts'
 import { outcomeEvent, stepEvent } from './step-events.ts'
 
 export interface AttemptReportsParts {
@@ -15,6 +16,8 @@ export interface AttemptReportsParts {
 /** Reports the attempts of one worker identity to the log and to listeners. */
 export class AttemptReports {
   readonly #parts: AttemptReportsParts
+  /** What ended those that failed. */
+  readonly #failures = new WeakMap<Attempt, Failure>()
 
   constructor(parts: AttemptReportsParts) {
     this.#parts = parts
@@ -33,13 +36,21 @@ export class AttemptReports {
     events.emit('step.published', { ...stepEvent(attempt, workerId), key: key ?? undefined })
   }
 
+  /** It failed. The log and listeners hear of it once that is recorded. */
+  failed(attempt: Attempt, failure: Failure): void {
+    this.#failures.set(attempt, failure)
+  }
+
   /** Its outcome is recorded. */
   settled(attempt: Attempt, outcome: Outcome): void {
-    const { events, runtime, workerId } = this.#parts
-    outcomeEvent(events, outcome, () => {
+    const failure = this.#failures.get(attempt)
+    const { events, log, runtime, workerId } = this.#parts
+    const eventOf = () => {
       const durationMs = runtime.clock.now() - attempt.startedAt
       return { ...stepEvent(attempt, workerId), durationMs }
-    })
+    }
+    outcomeEvent(events, outcome, eventOf, failure?.error)
+    if (failure !== undefined) logFailure(log, outcome, { ...eventOf(), error: failure.error }, failure)
   }
 
   discarded(attempt: Attempt, reason: 'lease_lost' | 'released' | 'timed_out'): void {

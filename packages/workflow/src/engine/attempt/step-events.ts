@@ -19,11 +19,12 @@ export function stepEvent(
   }
 }
 
-/** The event for a recorded outcome. Relays and decisions have none: they are internal to the engine. */
+/** The event for a recorded outcome. `thrown`: what ended a failed attempt. Relays and decisions have none: they are internal to the engine. */
 export function outcomeEvent(
   events: EventHub,
   outcome: Outcome,
   eventOf: () => StepEvent & { readonly durationMs: number },
+  thrown?: unknown,
 ): void {
   const name = EVENT_OF[outcome.type]
   if (name === null || !events.has(name)) return
@@ -42,14 +43,19 @@ export function outcomeEvent(
       break
     case 'failed': {
       const { error, continues = false } = outcome
-      events.emit('step.failed', { ...eventOf(), error: parse(error), continues })
+      events.emit('step.failed', { ...eventOf(), error: parse(error), thrown, continues })
       break
     }
     case 'compensation_failed':
-      events.emit('step.compensation_failed', { ...eventOf(), error: parse(outcome.error) })
+      events.emit('step.compensation_failed', { ...eventOf(), error: parse(outcome.error), thrown })
       break
     case 'retry':
-      events.emit('step.retrying', { ...eventOf(), error: parse(outcome.error), delayMs: outcome.delayMs })
+      events.emit('step.retrying', {
+        ...eventOf(),
+        error: parse(outcome.error),
+        thrown,
+        delayMs: outcome.delayMs,
+      })
       break
     case 'released':
       events.emit('step.released', eventOf())

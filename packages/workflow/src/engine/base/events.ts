@@ -43,6 +43,14 @@ export interface StepEvent {
   readonly workerId: string
 }
 
+/** A failed attempt. */
+export interface FailedStepEvent extends StepEvent {
+  /** The error as it is stored. */
+  readonly error: SerialisedError
+  /** What the handler threw, with its stack. An error of Belay's for a timeout, an output that cannot be stored, or a lost worker. */
+  readonly thrown: unknown
+}
+
 /** The events of an engine, for what happens in this process. They never contain payloads. */
 export type EngineEvents = {
   /** This process created a run. Not emitted for a run in a caller's transaction, which may be rolled back. */
@@ -83,10 +91,10 @@ export type EngineEvents = {
   'step.skipped': StepEvent & { readonly reason: SkipReason }
   /** The step began to wait, without a worker: until the time in `wake`, or for its signal if `wake` is undefined. */
   'step.waiting': StepEvent & { readonly wake: Wake | undefined }
-  'step.retrying': StepEvent & { readonly error: SerialisedError; readonly delayMs: number }
+  'step.retrying': FailedStepEvent & { readonly delayMs: number }
   /** `continues`: the run goes on, because the step has `onFailure: 'continue'`. */
-  'step.failed': StepEvent & { readonly error: SerialisedError; readonly continues: boolean }
-  'step.compensation_failed': StepEvent & { readonly error: SerialisedError }
+  'step.failed': FailedStepEvent & { readonly continues: boolean }
+  'step.compensation_failed': FailedStepEvent
   /** The worker released the step. This does not count as a failure. */
   'step.released': StepEvent
   /**

@@ -6,6 +6,8 @@ import { messageOf, unshowable } from '../../thrown.ts'
 
 const MESSAGE_MAX_CHARS = 4_000
 const CAUSE_DEPTH_MAX = 5
+const FRAMES_MAX = 10
+const STACK_MAX_CHARS = 2_000
 
 export interface PayloadOwner {
   /** The payload's description in errors: `Output of step "chargeCard"`. */
@@ -80,33 +82,62 @@ function utf8Bytes(text: string, maxBytes: number): number {
   return text.length * 3 <= maxBytes ? text.length : new TextEncoder().encode(text).length
 }
 
-/** Turns a thrown value into a stored error: name, message, code and causes, without stacks. Never throws. */
-export function serialiseError(thrown: unknown): SerialisedError {
-  return serialise(thrown, 1)
+/** Turns a thrown value into a stored error: name, message, code, causes, and stacks if they are wanted. Never throws. */
+export function serialiseError(thrown: unknown, { stacks }: { readonly stacks: boolean }): SerialisedError {
+  return serialise(thrown, stacks, 1)
 }
 
 /** Handles each level separately: a cause that cannot be read must not hide the error above it. */
-function serialise(thrown: unknown, depth: number): SerialisedError {
+function serialise(thrown: unknown, stacks: boolean, depth: number): SerialisedError {
   try {
-    return serialiseLevel(thrown, depth)
+    return serialiseLevel(thrown, stacks, depth)
   } catch {
     // The value's getters, traps or toString() threw.
     return { name: 'Error', message: unshowable(thrown) }
   }
 }
 
-function serialiseLevel(thrown: unknown, depth: number): SerialisedError {
+function serialiseLevel(thrown: unknown, stacks: boolean, depth: number): SerialisedError {
   if (!(thrown instanceof Error) && !BelayError.is(thrown)) {
     return { name: 'Error', message: cut(describe(thrown)) }
   }
   const { code, cause } = thrown as { code?: unknown; cause?: unknown }
+  const frames = stacks ? framesOf(thrown) : undefined
   return {
     name: cut(String(thrown.name)),
     message: cut(String(thrown.message)),
     ...(typeof code === 'string' || typeof code === 'number' ? { code: cut(String(code)) } : {}),
-    ...(cause !== undefined && depth < CAUSE_DEPTH_MAX ? { cause: serialise(cause, depth + 1) } : {}),
+    ...(cause !== undefined && depth < CAUSE_DEPTH_MAX ? { cause: serialise(cause, stacks, depth + 1) } : {}),
+    ...(frames === undefined ? {} : { stack: frames }),
   }
 }
+
+/** The upper frames of an error's stack, without the name and message before them. Undefined if they cannot be read. */
+function framesOf(thrown: Error): string | undefined {
+  try {
+    const { stack } = thrown as { readonly stack?: unknown }
+    if (typeof stack !== 'string') return undefined
+    // A message may have several lines, of which one may look like a frame.
+    const message = String(thrown.message)
+    const after = stack.includes(message) ? stack.indexOf(message) + message.length : 0
+    const frames = stack
+      .slice(after)
+      .split('\n')
+      .filter((line) => FRAME.test(line))
+    const entry = frames.findIndex((line) => OWN_FRAME.test(line))
+    const text = frames.slice(0, entry < 0 ? FRAMES_MAX : Math.min(entry, FRAMES_MAX)).join('\n')
+    if (text === '') return undefined
+    return storableText(text.length <= STACK_MAX_CHARS ? text : `${cutText(text, STACK_MAX_CHARS)}…`)
+  } catch {
+    return undefined
+  }
+}
+
+/** A line of a stack: in V8 with `at`, in other engines with the function's name and an `@`. */
+const FRAME = /^\s+at |@.*:\d+:\d+$/
+
+/** Where the engine called the handler: what comes below is the engine's. */
+const OWN_FRAME = / Attempt\.#?call /
 
 function describe(thrown: unknown): string {
   return typeof thrown === 'string' ? thrown : (JSON.stringify(thrown) ?? String(thrown))

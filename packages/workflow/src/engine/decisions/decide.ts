@@ -1,13 +1,14 @@
 import { type SkipReason, skipText } from '../../adapter/branch.ts'
 import type { AttemptRef, Claim, JsonText, NewItem, Outcome, Wake } from '../../adapter/records.ts'
 import type { EndedWell } from '../../adapter/transaction.ts'
-import type { RunCause } from '../../cause.ts'
+import type { RunCause, SerialisedError } from '../../cause.ts'
 import type { RetryPolicy, StepDefinition } from '../../definition/step.ts'
 import { BelayError } from '../../errors.ts'
 import { RetryLaterError } from '../../handler-errors.ts'
 import { counted } from '../../words.ts'
 import { retryDelayMs } from '../base/backoff.ts'
 import { serialiseError } from '../base/payload.ts'
+import type { Runtime } from '../base/runtime.ts'
 
 /** How an attempt ended in the worker. */
 export type AttemptEnd =
@@ -42,6 +43,16 @@ export type AttemptEnd =
 
 export type Interruption = 'run_stopping' | 'worker_stopping'
 
+/** What an outcome depends on besides the attempt. */
+export interface Deciding {
+  /** `random` randomises the delays of retries: from 0 to below 1. */
+  readonly runtime: Pick<Runtime, 'random'>
+  /** Whether errors are stored with their stacks. */
+  readonly storeStacks: boolean
+  /** The time since the first attempt of this series of failures began. Default 0. */
+  readonly failingMs?: number
+}
+
 /** Errors after which a retry cannot help. */
 const PERMANENT_CODES: ReadonlySet<string> = new Set([
   'permanent',
@@ -59,15 +70,13 @@ const PERMANENT_CODES: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Decides the outcome of an attempt: a pure function of the claim, the step's policies and how the attempt ended. `failingMs` is the time since the
- * first attempt of this series of failures began.
+ * Decides the outcome of an attempt: a pure function of the claim, the step's policies and how the attempt ended.
  */
 export function decideOutcome(
   claim: Claim,
   step: StepDefinition,
   end: AttemptEnd,
-  random: () => number,
-  failingMs = 0,
+  { runtime, storeStacks: stacks, failingMs = 0 }: Deciding,
 ): Outcome {
   if (end.type === 'returned' || end.type === 'repeats') return endedWell(claim, end)
   const ref = refOf(claim)
@@ -82,21 +91,23 @@ export function decideOutcome(
   if (end.type === 'decided') return { ...ref, type: 'decided', branch: end.branch }
   if (end.type === 'waits') return waits(claim, end.wake)
   // Even after an interruption: the handler succeeded, and a retry would repeat its effect.
-  if (end.type === 'unstorable') return { ...failedForGood(claim, step, end.error), succeeded: true }
+  if (end.type === 'unstorable')
+    return { ...failedForGood(claim, step, serialiseError(end.error, { stacks })), succeeded: true }
   if (end.type === 'loop_failed') return { ...ref, type: 'failed', error: end.error, continues: true }
   // The handler stopped because it was told to: not a failure.
   if (end.interrupted === 'worker_stopping') return { ...ref, type: 'released' }
-  const errorText = JSON.stringify(serialiseError(end.error))
+  const error = serialiseError(end.error, { stacks })
+  const errorText = JSON.stringify(error)
   // Not recorded as failed: the step becomes ready with its error, and the run's drain cancels it.
   if (end.interrupted === 'run_stopping') return { ...ref, type: 'retry', error: errorText, delayMs: 0 }
 
   const isUndo = claim.direction === 'undo'
   const policy = isUndo ? (step.compensation?.retry ?? step.retry) : step.retry
-  const delayMs = nextDelayMs(policy, claim.failures + 1, end.error, random)
+  const delayMs = nextDelayMs(policy, claim.failures + 1, end.error, runtime.random)
   const inTime = policy.forMs === null || failingMs + (delayMs ?? 0) <= policy.forMs
   if (delayMs !== undefined && inTime) return { ...ref, type: 'retry', error: errorText, delayMs }
   if (isUndo) return { ...ref, type: 'compensation_failed', error: errorText }
-  return failedForGood(claim, step, end.error)
+  return failedForGood(claim, step, error)
 }
 
 /** An undo has no status for waiting: its step is released, for as long as it waits. */
@@ -106,8 +117,7 @@ function waits(claim: Claim, wake: Wake | null): Outcome {
   return { ...refOf(claim), type: 'released', begun: false, delayMs }
 }
 
-function failedForGood(claim: Claim, step: StepDefinition, thrown: unknown) {
-  const error = serialiseError(thrown)
+function failedForGood(claim: Claim, step: StepDefinition, error: SerialisedError) {
   if (step.onFailure === 'continue') {
     return {
       ...refOf(claim),

@@ -1,14 +1,19 @@
 import type { Adapter } from '../../adapter/index.ts'
 import type { Duration } from '../../duration.ts'
 import { BelayError } from '../../errors.ts'
-import { checkOptions, duration, type OptionTable } from '../../options/index.ts'
-import { type Finding, findingsOf } from './findings.ts'
+import { checkOptions, duration, type OptionTable, share } from '../../options/index.ts'
+import type { Finding } from './finding.ts'
+import { findingsOf } from './findings.ts'
 
 export interface DoctorOptions {
   /** How long a run may be paused before it is a finding. Default 1 h. */
   readonly pausedFor?: Duration
   /** How long a step may be due before it is a finding. Default 1 min. */
   readonly overdueFor?: Duration
+  /** How far back ends and starts of runs are counted, for failures and a growing queue. Default 15 min. */
+  readonly recent?: Duration
+  /** The share of the runs ended in that time from which failures are a finding, as a number from 0 to 1, if at least three failed. Default 0.1. */
+  readonly failureRate?: number
 }
 
 export interface DoctorReport {
@@ -25,11 +30,14 @@ export interface DoctorReport {
 const OPTIONS = {
   pausedFor: { sets: 'how long a run may be paused', takes: duration(0, '10000d'), default: '1h' },
   overdueFor: { sets: 'how long a step may be due', takes: duration(0, '10000d'), default: '1m' },
+  recent: { sets: 'how far back ends and starts are counted', takes: duration('1s', '30d'), default: '15m' },
+  failureRate: { sets: 'the share of failures that is a finding', takes: share, default: 0.1 },
 } satisfies OptionTable
 
 /** Finds reasons why runs do not progress. Throws `invalid_option`, and `store_unavailable` if the store cannot be reached. */
 export async function doctor(adapter: Adapter, options: DoctorOptions = {}): Promise<DoctorReport> {
-  const { pausedFor: pausedMs, overdueFor: overdueMs } = checkOptions('doctor()', options, OPTIONS)
+  const checked = checkOptions('doctor()', options, OPTIONS)
+  const { pausedFor: pausedMs, overdueFor: overdueMs, recent: recentMs, failureRate } = checked
   try {
     await adapter.open()
   } catch (error) {
@@ -37,8 +45,8 @@ export async function doctor(adapter: Adapter, options: DoctorOptions = {}): Pro
       throw error
     return unusable(adapter, error)
   }
-  const diagnosis = await adapter.diagnose({ overdueMs })
-  const findings = findingsOf(diagnosis, { pausedMs, overdueMs })
+  const diagnosis = await adapter.diagnose({ overdueMs, recentMs })
+  const findings = findingsOf(diagnosis, { pausedMs, failureRate })
   return {
     healthy: findings.length === 0,
     findings,

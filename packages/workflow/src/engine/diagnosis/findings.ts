@@ -6,74 +6,13 @@ import type {
   UnknownLeases,
   WorkerRecord,
 } from '../../adapter/index.ts'
-import type { BelayErrorCode } from '../../errors.ts'
 import { counted } from '../../words.ts'
+import { type Finding, named, type SomeRuns, type Thresholds } from './finding.ts'
+import { failing, growing } from './recent-findings.ts'
 import { holdsLease } from './worker-list.ts'
-
-/** A reason why runs do not progress, or soon will not. `message` says what is wrong, `remedy` what to do. */
-export type Finding = FindingFacts & { readonly message: string; readonly remedy: string }
-
-type FindingFacts =
-  /** No live worker has handlers for this version, and some of its runs have not ended. They wait; they do not fail. */
-  | ({ readonly type: 'version_without_worker' } & SomeRuns)
-  /** Runs whose undo failed permanently: an operator must act. */
-  | ({ readonly type: 'parked_runs' } & SomeRuns)
-  | ({ readonly type: 'paused_runs' } & SomeRuns)
-  /** A worker's lease has expired, and its steps were not returned to the queue. */
-  | {
-      readonly type: 'dead_worker'
-      readonly workerId: string
-      readonly name: string
-      readonly host: string | undefined
-      readonly since: Date | undefined
-    }
-  /** A live worker holds steps that it does not know: its comparison with the store fails. */
-  | ({ readonly type: 'unknown_leases' } & UnknownLeases)
-  /** Steps are due although workers that could take them have free slots. */
-  | ({ readonly type: 'overdue_steps'; readonly freeSlots: number } & DueSteps)
-  /** Steps are due, and the workers that could take them have no free slot. */
-  | ({ readonly type: 'no_free_slots'; readonly slots: number } & DueSteps)
-  /** A step that no worker would ever run. This should be impossible. */
-  | {
-      readonly type: 'stranded_step'
-      readonly runId: string
-      readonly workflow: string
-      readonly version: number
-      readonly step: string
-      readonly fault: StrandedStep['fault']
-    }
-  /** The store cannot be used as it is. */
-  | { readonly type: 'store_unusable'; readonly code: BelayErrorCode }
-  /** Not all live runs were checked: there may be more findings. */
-  | { readonly type: 'partly_checked'; readonly runs: number }
-
-interface SomeRuns {
-  readonly workflow: string
-  readonly version: number
-  readonly runs: number
-  readonly oldest: Date
-  /** A few of them, the oldest first. */
-  readonly runIds: readonly string[]
-}
-
-interface DueSteps {
-  readonly workflow: string
-  readonly version: number
-  /** A thousand stands for a thousand or more. */
-  readonly steps: number
-  readonly oldest: Date
-}
-
-export interface Thresholds {
-  readonly pausedMs: number
-  readonly overdueMs: number
-}
 
 /** How long after the end of its lease a worker becomes a finding: any live worker sweeps every few seconds. */
 const SWEEP_GRACE_MS = 10_000
-/** The most run ids in a message. */
-const NAMED_MAX = 3
-
 const CANCEL_AND_REPORT =
   'This should be impossible, unless rows were changed by hand: cancel the run to have it undone, and report it with the rows of the run.'
 
@@ -82,6 +21,9 @@ export function findingsOf(diagnosis: Diagnosis, thresholds: Thresholds): readon
   const { now, workers, liveRuns, overdueSteps, strandedSteps, unknownLeases } = diagnosis
   const live = workers.filter((worker) => holdsLease(worker, now))
   const pausedBefore = now - thresholds.pausedMs
+  const served = overdueSteps.filter(({ definitionId }) =>
+    live.some((worker) => mayRun(worker, definitionId)),
+  )
   return [
     ...strandedSteps.map(stranded),
     ...unknownLeases.map(unknownTo),
@@ -89,6 +31,8 @@ export function findingsOf(diagnosis: Diagnosis, thresholds: Thresholds): readon
     ...liveRuns.filter(({ status }) => status === 'compensation_failed').map(parked),
     ...workers.filter((worker) => isOverlooked(worker, now)).map(deadWorker),
     ...overdueSteps.flatMap((due) => overdue(due, live)),
+    ...growing(served, diagnosis),
+    ...failing(diagnosis, thresholds),
     ...liveRuns.filter((runs) => runs.status === 'paused' && runs.oldestSince <= pausedBefore).map(paused),
     ...(diagnosis.moreLiveRuns ? [partlyChecked(liveRuns)] : []),
   ]
@@ -242,11 +186,6 @@ function someRuns(groups: readonly LiveRuns[]): SomeRuns {
     oldest: new Date(Math.min(...groups.map(({ oldestSince }) => oldestSince))),
     runIds: groups.flatMap(({ runIds }) => runIds).sort(),
   }
-}
-
-function named(runIds: readonly string[]): string {
-  const shown = runIds.slice(0, NAMED_MAX).join(', ')
-  return runIds.length > NAMED_MAX ? `${shown}, …` : shown
 }
 
 function sum(numbers: readonly number[]): number {

@@ -31,6 +31,7 @@ export interface AttemptsParts extends Omit<AttemptParts, 'onCall' | 'onLateResu
   readonly workerId: string
   readonly concurrency: number
   readonly keepAttempts: boolean
+  readonly storeStacks: boolean
   readonly valueLimits: ValueLimits
   readonly definitions: ReadonlyMap<number, WorkflowDefinition>
   readonly capacity: Capacity
@@ -57,7 +58,6 @@ export class Attempts {
   readonly #capacity: Capacity
   readonly #payloads: PayloadCache
   readonly #definitions: ReadonlyMap<number, WorkflowDefinition>
-  readonly #random: () => number
   readonly #onBegin: (claim: Claim) => void
   readonly #performer: Performer
   readonly #settler: Settler<Attempt>
@@ -74,7 +74,6 @@ export class Attempts {
     this.#capacity = parts.capacity
     this.#payloads = parts.payloads
     this.#definitions = parts.definitions
-    this.#random = parts.runtime.random
     this.#onBegin = parts.onBegin
     this.#teller = new Teller({
       ...parts,
@@ -238,7 +237,8 @@ export class Attempts {
   }
 
   #settle(attempt: Attempt, end: AttemptEnd): void {
-    this.#settler.settle({ item: attempt, outcome: outcomeOf(attempt, end, this.#random) })
+    if (end.type === 'threw' || end.type === 'unstorable') this.#reports.failed(attempt, end)
+    this.#settler.settle({ item: attempt, outcome: outcomeOf(attempt, end, this.#parts) })
   }
 
   /** One literal: every attempt reads these, and an object that was spread is slower to read. */
@@ -258,13 +258,12 @@ export class Attempts {
   }
 
   #settlerOptions(parts: AttemptsParts): SettlerOptions<Attempt> {
-    const { capacity } = parts
     return {
       ...parts,
-      reserve: (entries) => capacity.reserve(dependentsOf(entries)),
+      reserve: (entries) => this.#capacity.reserve(dependentsOf(entries)),
       onResult: (entry, result) => this.#recorded(entry, result),
       onSettled: (settlement, entries) => this.#settled(settlement, entries),
-      onUnsure: () => capacity.doubt(),
+      onUnsure: () => this.#capacity.doubt(),
       onHeldUp: ({ item }, error) => this.#reports.heldUp(item, error),
       replacement: ({ item, outcome }, reason) => replacementFor(item, outcome, reason),
     }

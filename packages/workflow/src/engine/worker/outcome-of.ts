@@ -3,17 +3,20 @@ import { BelayError } from '../../errors.ts'
 import { sentence } from '../../words.ts'
 import type { Attempt } from '../attempt/attempt.ts'
 import { freedBy } from '../attempt/expansion.ts'
-import { type AttemptEnd, decideOutcome, refOf } from '../decisions/decide.ts'
+import { type AttemptEnd, type Deciding, decideOutcome, refOf } from '../decisions/decide.ts'
 import type { SettlerEntry } from './settler.ts'
 
 /** The outcome to record for the end of an attempt. */
-export function outcomeOf(attempt: Attempt, end: AttemptEnd, random: () => number): Outcome {
-  if (end.type === 'threw') return decideOutcome(attempt.claim, attempt.step, end, random, attempt.failingMs)
+export function outcomeOf(attempt: Attempt, end: AttemptEnd, deciding: Deciding): Outcome {
+  const { claim, step } = attempt
+  const { runtime, storeStacks } = deciding
+  if (end.type === 'threw')
+    return decideOutcome(claim, step, end, { runtime, storeStacks, failingMs: attempt.failingMs })
   if (end.type === 'given_up' && !attempt.isBegun) {
     // The handler was not called, so there is nothing to undo.
-    return { ...refOf(attempt.claim), type: 'released', begun: false }
+    return { ...refOf(claim), type: 'released', begun: false }
   }
-  return decideOutcome(attempt.claim, attempt.step, end, random)
+  return decideOutcome(claim, step, end, deciding)
 }
 
 /** The end of an attempt that told something, once that is stored or known not to be. */
@@ -51,7 +54,12 @@ export function replacementFor(attempt: Attempt, refused: Outcome, reason: strin
   if (refused.type !== 'completed' && refused.type !== 'repeated') return undefined
   const { claim, step } = attempt
   const type = step.wait === null ? 'unstorable' : 'threw'
-  return decideOutcome(claim, step, { type, error: refusedOutput(attempt, reason) }, () => 1)
+  return decideOutcome(
+    claim,
+    step,
+    { type, error: refusedOutput(attempt, reason) },
+    { runtime: { random: () => 1 }, storeStacks: false },
+  )
 }
 
 /** The error of a step whose output the store refused, for the reason that the store gave. */

@@ -35,6 +35,7 @@ export interface WorkerParts extends Followers {
   readonly leaseMs: number
   /** Whether each ended attempt is kept as a row. */
   readonly keepAttempts: boolean
+  readonly storeStacks: boolean
   readonly valueLimits: ValueLimits
   /** The runnable definitions, by the store's number. */
   readonly definitions: ReadonlyMap<number, WorkflowDefinition>

@@ -47,6 +47,7 @@ function explainInOrder(found: RunToExplain): Explanation {
     version: run.version,
     status: run.status,
     sentence: `Run ${run.runId} ${standing(found, open.length)}.${afterTheEnd(found)}`,
+    ...(run.cause === null ? {} : { cause: JSON.parse(run.cause) as RunCause }),
     steps: explained,
     skipped: steps.filter(({ status }) => status === 'skipped').map(explainSkip),
     continued: steps

@@ -6,6 +6,7 @@ import type {
   ValueRecord,
   WorkerRecord,
 } from '../../../adapter/index.ts'
+import type { RunCause, SerialisedError } from '../../../cause.ts'
 
 /** The input of an explanation. */
 export interface RunToExplain {
@@ -50,6 +51,8 @@ export interface StepExplanation {
   readonly sentence: string
   /** The instant at which the wait ends by itself, if there is one. */
   readonly until?: Date
+  /** What its last attempt failed with, if it failed and waits for its retry or an operator; with the upper frames of its stack, if they are stored. */
+  readonly error?: SerialisedError
 }
 
 /** What a run and each of its open steps wait for. */
@@ -59,6 +62,8 @@ export interface Explanation {
   readonly version: number
   readonly status: RunStatus
   readonly sentence: string
+  /** What stopped the run, if it was stopped; a step's error with the upper frames of its stack, if they are stored. */
+  readonly cause?: RunCause
   /** One for each step that has not ended, in the order of the definition. Empty if the run has ended. */
   readonly steps: readonly StepExplanation[]
   /** One for each step that was skipped, in the order of the definition, also once the run has ended. */

@@ -1,4 +1,11 @@
-import { factsOfKind, type RunRecord, STEP_KINDS, type StepRecord } from '../../../adapter/index.ts'
+import {
+  factsOfKind,
+  type JsonText,
+  type RunRecord,
+  STEP_KINDS,
+  type StepRecord,
+} from '../../../adapter/index.ts'
+import type { SerialisedError } from '../../../cause.ts'
 import { holdsLease } from '../worker-list.ts'
 import { capacity } from './capacity.ts'
 import type { RunToExplain, StepExplanation } from './explanation.ts'
@@ -118,17 +125,19 @@ function ready(found: RunToExplain, step: StepRecord): StepExplanation {
   if (availableAt !== null && availableAt > now) {
     // Only a round of a loop begins with a delay.
     if (failures === 0) return timer(name, 'begins at', availableAt)
-    const sentence = `"${name}" failed ${times(failures)} and is tried again at ${instant(availableAt)}.`
-    return { step: name, reason: 'retry', sentence, until: new Date(availableAt) }
+    const { told, ...last } = lastError(step.error)
+    const sentence = `"${name}" failed ${times(failures)}${told} and is tried again at ${instant(availableAt)}.`
+    return { step: name, reason: 'retry', sentence, until: new Date(availableAt), ...last }
   }
   return due(found, step)
 }
 
 /** Only after a pivot does a run go on although a step has failed for good. */
-function failed({ name, succeeded }: StepRecord): StepExplanation {
+function failed({ name, succeeded, error }: StepRecord): StepExplanation {
+  const { told, ...last } = lastError(error)
   const took = succeeded ? ' Its handler succeeded, but what it returned could not be stored.' : ''
-  const sentence = `"${name}" failed for good after a pivot had completed, so the run goes forward only: call retryStep() once its cause is repaired, or skipStep() with a stand-in for its output.${took}`
-  return { step: name, reason: 'operator', sentence }
+  const sentence = `"${name}" failed for good${told} after a pivot had completed, so the run goes forward only: call retryStep() once its cause is repaired, or skipStep() with a stand-in for its output.${took}`
+  return { step: name, reason: 'operator', sentence, ...last }
 }
 
 function pending(found: RunToExplain, step: StepRecord): StepExplanation {
@@ -164,6 +173,13 @@ export function due(found: RunToExplain, { name }: StepRecord, what = `"${name}"
   const { reason, because } = capacity(found)
   const sentence = reason === 'due' ? `${what} is due: ${because}.` : `${what} is due, but ${because}.`
   return { step: name, reason, sentence }
+}
+
+/** What an attempt failed with, and how a sentence tells it: ` (TypeError: no card)`. */
+export function lastError(stored: JsonText): { readonly told: string; readonly error?: SerialisedError } {
+  if (stored === null) return { told: '' }
+  const error = JSON.parse(stored) as SerialisedError
+  return { told: ` (${error.name}: ${error.message})`, error }
 }
 
 export function listOf(steps: readonly StepRecord[]): string {

@@ -1,6 +1,16 @@
 import type { StepRecord } from '../../../adapter/index.ts'
 import type { RunToExplain, StepExplanation } from './explanation.ts'
-import { childOf, due, goneWorker, instant, listOf, nthAttempt, standingOf, times } from './forward.ts'
+import {
+  childOf,
+  due,
+  goneWorker,
+  instant,
+  lastError,
+  listOf,
+  nthAttempt,
+  standingOf,
+  times,
+} from './forward.ts'
 
 /** Whether the step's undo has not ended. */
 export function isUndoOpen({ status }: StepRecord): boolean {
@@ -11,9 +21,10 @@ export function isUndoOpen({ status }: StepRecord): boolean {
 export function explainUndo(found: RunToExplain, step: StepRecord): StepExplanation {
   const { name, availableAt } = step
   const failures = step.undo?.failures ?? 0
+  const { told, ...last } = lastError(step.undo?.error ?? null)
   if (step.status === 'compensation_failed') {
-    const sentence = `The compensation of "${name}" failed for good: call retryCompensation() once its cause is repaired, or skipCompensation() once the step was undone by hand.${withoutOutput(step)}`
-    return { step: name, reason: 'operator', sentence }
+    const sentence = `The compensation of "${name}" failed for good${told}: call retryCompensation() once its cause is repaired, or skipCompensation() once the step was undone by hand.${withoutOutput(step)}`
+    return { step: name, reason: 'operator', sentence, ...last }
   }
   if (step.workerId !== null) return compensating(found, step)
   // In a paused run, each undo that has not begun has one more open dependency.
@@ -23,8 +34,8 @@ export function explainUndo(found: RunToExplain, step: StepRecord): StepExplanat
     return { step: name, reason: 'paused', sentence }
   }
   if (failures > 0 && availableAt !== null && availableAt > found.now) {
-    const sentence = `The compensation of "${name}" failed ${times(failures)} and is tried again at ${instant(availableAt)}. An operator may call it now with retryCompensation(), mark it as undone with skipCompensation(), or pause() the run.`
-    return { step: name, reason: 'retry', sentence, until: new Date(availableAt) }
+    const sentence = `The compensation of "${name}" failed ${times(failures)}${told} and is tried again at ${instant(availableAt)}. An operator may call it now with retryCompensation(), mark it as undone with skipCompensation(), or pause() the run.`
+    return { step: name, reason: 'retry', sentence, until: new Date(availableAt), ...last }
   }
   const child = childOf(found, step.step)
   if (child !== undefined && availableAt !== null && availableAt > found.now) {
