@@ -14,6 +14,7 @@ import { countRuns } from './read/count-runs.ts'
 import { findRun } from './read/find-run.ts'
 import { listRuns } from './read/list-runs.ts'
 import { load } from './read/read-payloads.ts'
+import { readResults } from './read/read-results.ts'
 import { readRun } from './read/read-runs.ts'
 import { findEnded } from './retention/find-ended.ts'
 import { prune } from './retention/prune-runs.ts'
@@ -193,6 +194,7 @@ function readingVerbs(store: OpenStore) {
   return {
     findRun: async (run, within) => findRun(await store.connectionFor(within), run),
     readRun: (runId, items) => readRun(connection, runId, items),
+    readResults: (runIds) => readResults(connection, runIds),
     readValues: (runId) => readValues(connection, runId),
     observeRuns: (runIds) => observeRuns(connection, runIds),
     readStatuses: (runIds, options) => readStatuses(connection, runIds, options),

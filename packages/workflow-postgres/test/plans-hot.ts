@@ -13,6 +13,7 @@ import {
   readRunPayloads,
   readStepPayloads,
 } from '../src/read/read-payloads.ts'
+import { readResultsStatement } from '../src/read/read-results.ts'
 import { findEndedRuns } from '../src/retention/find-ended.ts'
 import { pruneEndedRuns } from '../src/retention/prune-runs.ts'
 import { releaseRunKeys } from '../src/retention/release-keys.ts'
@@ -189,6 +190,7 @@ export const HOT: readonly (readonly [Statement<unknown>, string])[] = [
   [readHeldByWorker, `'${WORKER}', 100`],
   [countLiveRuns, '100000'],
   [countRecentRuns, `4e12, '${WORKER}'`],
+  [readResultsStatement, RUN_IDS],
   [readRunPayloads, RUN_IDS],
   [readStepPayloads, `${RUN_IDS}, ${many('1')}`],
   [readBranchPayloads, `${RUN_IDS}, ${many('1')}`],

@@ -21,7 +21,7 @@ import { findDefinition, readDefinitions, saveDefinitions } from './definitions.
 import { expireRuns, upcoming } from './due.ts'
 import { dump } from './dump.ts'
 import { look } from './look.ts'
-import { countRuns, listRuns, load, readRun, readStatuses } from './read.ts'
+import { countRuns, listRuns, load, readResults, readRun, readStatuses } from './read.ts'
 import { Rows } from './rows.ts'
 import { findRunEnds, forgetRunEnds } from './run-ends.ts'
 import { settle } from './settle.ts'
@@ -181,6 +181,7 @@ export class MemoryAdapter<C extends Clock = VirtualClock> implements Adapter {
   observeRuns: Verb<'observeRuns'> = (runIds) => this.#verb(() => observeRuns(this.#rows, runIds))
   readStatuses: Verb<'readStatuses'> = (runIds, options) =>
     this.#verb(() => readStatuses(this.#rows, runIds, options))
+  readResults: Verb<'readResults'> = (runIds) => this.#verb(() => readResults(this.#rows, runIds))
   listRuns: Verb<'listRuns'> = (filter: RunFilter) => this.#verb(() => listRuns(this.#rows, filter))
   countRuns: Verb<'countRuns'> = (request) => this.#verb(() => countRuns(this.#rows, request))
 

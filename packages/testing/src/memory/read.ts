@@ -12,6 +12,7 @@ import {
   type RunFilter,
   type RunPayloads,
   type RunRecord,
+  type RunResult,
   type RunStatus,
   type StepRecord,
   type StepStatus,
@@ -57,6 +58,23 @@ export function readStatuses(
     runId: run.runId,
     status: stored ? run.status : shownStatus(rows, run),
   }))
+}
+
+/** The results of those of these runs that have completed. */
+export function readResults(rows: Rows, runIds: readonly string[]): readonly RunResult[] {
+  return known(rows, runIds)
+    .filter(({ status }) => status === 'completed')
+    .map(({ runId, definition, steps }) => ({
+      runId,
+      definitionId: definition.saved.id,
+      steps: steps.map(({ step, status, branch, output, error }) => ({
+        step,
+        status,
+        branch,
+        output,
+        error,
+      })),
+    }))
 }
 
 export function listRuns(rows: Rows, filter: RunFilter): readonly RunRecord[] {

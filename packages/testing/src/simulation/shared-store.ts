@@ -23,6 +23,7 @@ const READS: ReadonlySet<string> = new Set<keyof Adapter>([
   'readValues',
   'observeRuns',
   'readStatuses',
+  'readResults',
   'listRuns',
   'countRuns',
   'listWorkers',

@@ -13,6 +13,7 @@ import type {
   Lease,
   Outcome,
   RunRecord,
+  RunResult,
   SavedDefinition,
   Settlement,
   StepRecord,
@@ -310,6 +311,9 @@ export interface Adapter {
     runIds: readonly string[],
     options?: { readonly stored?: boolean },
   ): Promise<readonly { readonly runId: string; readonly status: RunStatus }[]>
+
+  /** What those of these runs gave that have completed, without the items of their maps and loops. Omits all other runs. */
+  readResults(runIds: readonly string[]): Promise<readonly RunResult[]>
 
   /** Runs, newest first: by run id, descending. */
   listRuns(filter: RunFilter): Promise<readonly RunRecord[]>

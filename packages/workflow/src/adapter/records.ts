@@ -243,6 +243,17 @@ export interface RunRecord {
   readonly parent: ParentRun | null
 }
 
+/** What a completed run gave. */
+export interface RunResult {
+  readonly runId: string
+  readonly definitionId: number
+  /** Every step that is no item, in order. */
+  readonly steps: readonly ResultOfStep[]
+}
+
+/** The part of a step's record that tells what the step gave. */
+export type ResultOfStep = Pick<StepRecord, 'step' | 'status' | 'branch' | 'output' | 'error'>
+
 export interface StepRecord {
   readonly step: number
   readonly name: string

@@ -94,6 +94,7 @@ export const VERBS = {
   readValues: { purpose: 'reading', lostAnswer: 'again' },
   observeRuns: { purpose: 'reading', lostAnswer: 'again' },
   readStatuses: { purpose: 'reading', lostAnswer: 'again' },
+  readResults: { purpose: 'reading', lostAnswer: 'again' },
   listRuns: { purpose: 'reading', lostAnswer: 'again' },
   countRuns: { purpose: 'reading', lostAnswer: 'again' },
   listWorkers: { purpose: 'reading', lostAnswer: 'again' },

@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import type { Cases } from '../case.ts'
-import { DIAMOND, PAIR, type Scenario } from '../scenario/index.ts'
+import { completed, DIAMOND, PAIR, type Scenario } from '../scenario/index.ts'
 
 export const readingCases: Cases = {
   'reading an unknown run answers null': async ({ adapter, ids }) => {
@@ -36,6 +36,37 @@ export const readingCases: Cases = {
       { runId: two.id, status: 'running' },
     ])
     expect(await given.adapter.readStatuses([])).toEqual([])
+  },
+
+  'results of several runs are read: of each that has completed, what its steps gave in order': async (
+    given,
+  ) => {
+    const graph = await given.graph('pair', PAIR)
+    const runs = [await given.start(graph), await given.start(graph), await given.start(graph)] as const
+    const [done, open, stopped] = runs
+    const worker = await given.worker()
+    await worker.settle([completed(await worker.claimOf(done, 'a'), '{"x":1}')])
+    await worker.settle([completed(await worker.claimOf(done, 'b'), 'null')])
+    await worker.complete(open, 'a')
+    await worker.fail(stopped, 'a')
+    await given.undo(stopped)
+    const ids = [stopped.id, open.id, given.ids.runId(), done.id]
+
+    const gave = { status: 'completed', branch: null, error: null }
+    const result = {
+      runId: done.id,
+      definitionId: graph.id,
+      steps: [
+        { ...gave, step: 0, output: '{"x":1}' },
+        { ...gave, step: 1, output: 'null' },
+      ],
+    }
+    expect(await given.adapter.readResults([...ids, done.id])).toEqual([result])
+    expect(await given.adapter.readResults([])).toEqual([])
+
+    await worker.complete(open, 'b')
+    const read = await given.adapter.readResults(ids)
+    expect(read.map(({ runId }) => runId).sort()).toEqual([open.id, done.id].sort())
   },
 
   'runs are listed newest first, up to the limit': async (given) => {

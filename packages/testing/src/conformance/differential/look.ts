@@ -43,6 +43,9 @@ async function shown(adapter: Adapter, command: Look, definitionIds: readonly nu
       return [
         ...(await adapter.readStatuses(command.runIds)),
         ...(await adapter.readStatuses(command.runIds, { stored: true })),
+        ...(await adapter.readResults(command.runIds))
+          .map(({ runId, steps }) => ({ runId, steps }))
+          .sort((one, other) => (one.runId < other.runId ? -1 : 1)),
       ]
     case 'observe':
       // The texts are each store's own. And the port leaves open when a stopped run's waiting steps change.

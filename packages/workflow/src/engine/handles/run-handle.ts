@@ -20,7 +20,7 @@ import { checkResultOptions, type ResultOptions } from '../runs/result-options.t
 import { RunFailedError } from '../runs/run-failed-error.ts'
 import type { RunObserver } from '../runs/run-observer.ts'
 import { unknownRun } from '../runs/run-reference.ts'
-import { outputsOf, type RunSnapshot, runSnapshot } from '../runs/run-snapshot.ts'
+import { type RunSnapshot, runSnapshot } from '../runs/run-snapshot.ts'
 import type { RunWatch } from '../runs/run-watch.ts'
 import { stepResult } from '../runs/step-result.ts'
 import { checkWatchOptions, type WatchedChange, type WatchOptions, watchRun } from '../runs/watch-run.ts'
@@ -231,8 +231,8 @@ class Handle {
   async result(options?: ResultOptions): Promise<Readonly<Record<string, unknown>>> {
     if (this.version !== this.#typedBy) throw this.#otherVersion()
     const ended = await this.#parts.watch.over(this.id, checkResultOptions(options))
-    if (ended.run.status !== 'completed') throw new RunFailedError(runSnapshot(ended))
-    return outputsOf(ended)
+    if (ended.outputs === undefined) throw new RunFailedError(runSnapshot(ended.seen))
+    return ended.outputs
   }
 
   async step(step: string, options?: ResultOptions): Promise<unknown> {

@@ -1,6 +1,8 @@
 import {
   countItems,
+  type ResultOfStep,
   type RunRecord,
+  type RunResult,
   type RunStatus,
   type SkipReason,
   type StepRecord,
@@ -156,6 +158,15 @@ export function outputsOf({ steps, mayFail }: SeenRun): Readonly<Record<string, 
   return Object.fromEntries(own.map((step) => [step.name, outputOf(step, mayFail)]))
 }
 
+/** The same of a result, with the names of its definition's steps. */
+export function outputsOfResult(
+  { steps }: RunResult,
+  { names, mayFail }: { readonly names: readonly string[]; readonly mayFail: ReadonlySet<number> },
+): Readonly<Record<string, unknown>> {
+  const own = steps.filter(({ step }) => !isOpenerName(names[step]!))
+  return Object.fromEntries(own.map((row) => [names[row.step]!, outputOf(row, mayFail)]))
+}
+
 /** The outputs of the steps of an ended run that have one: also of those that were undone since. */
 export function knownOutputsOf({ steps, mayFail }: SeenRun): Readonly<Record<string, unknown>> {
   const own = steps.filter(
@@ -170,7 +181,10 @@ function gaveOutput({ step, status, undoOf }: StepRecord, mayFail: ReadonlySet<n
 }
 
 /** What a step that has ended gives to callers: its output, or a `Settled` if its run continues past its failure. */
-export function outputOf(row: StepRecord, mayFail: ReadonlySet<number>): unknown {
+export function outputOf(
+  row: ResultOfStep & { readonly undoOf?: StepRecord['undoOf'] },
+  mayFail: ReadonlySet<number>,
+): unknown {
   const { step, status, undoOf, branch, output, error } = row
   if (!mayFail.has(step)) return fromJsonText(output)
   return fromJsonText(settledText({ failed: (undoOf ?? status) === 'failed', branch, output, error }))

@@ -1,20 +1,29 @@
-import { type Adapter, isTerminal, type RunStatus } from '../../adapter/index.ts'
+import { type Adapter, isTerminal, type RunResult, type RunStatus } from '../../adapter/index.ts'
 import { BelayError } from '../../errors.ts'
 import type { DefinitionRegistry } from '../base/definition-registry.ts'
 import { Loop } from '../base/loop.ts'
 import type { OutageWatch } from '../base/outage.ts'
 import type { Runtime } from '../base/runtime.ts'
-import { readRun, readWholeRun } from './read-run.ts'
+import { readWholeRun } from './read-run.ts'
 import { limitWait, type Patience, resultAborted } from './result-options.ts'
 import type { SeenRun } from './run-feed.ts'
 import { unknownRun } from './run-reference.ts'
-import { isOver } from './run-snapshot.ts'
+import { isOver, outputsOfResult } from './run-snapshot.ts'
 
 /** The most runs in one query. */
 const ASK_MAX = 1_000
+/** The most runs whose outputs are read in one query: each may have large ones. */
+const RESULTS_MAX = 100
+/** The most runs that are read one by one at once: reading must not take all connections. */
+const READS_MAX = 4
+
+/** How a run ended: with outputs, or not completed. */
+export type Ended =
+  | { readonly outputs: Readonly<Record<string, unknown>> }
+  | { readonly outputs?: undefined; readonly seen: SeenRun }
 
 interface Waiter {
-  readonly resolve: (run: SeenRun) => void
+  readonly resolve: (ended: Ended) => void
   readonly reject: (error: unknown) => void
   /** Releases the timer and the signal. */
   readonly stopWaiting: () => void
@@ -66,8 +75,8 @@ export class RunWatch {
     })
   }
 
-  /** Resolves to the run once it has ended; rejects with `unknown_run`, `engine_closed`, `result_timeout` or `result_aborted`. */
-  over(runId: string, { timeoutMs, signal }: Partial<Patience> = {}): Promise<SeenRun> {
+  /** Resolves once the run has ended; rejects with `unknown_run`, `engine_closed`, `result_timeout` or `result_aborted`. */
+  over(runId: string, { timeoutMs, signal }: Partial<Patience> = {}): Promise<Ended> {
     if (this.#closed) return Promise.reject(closedError(runId))
     if (signal?.aborted) return Promise.reject(resultAborted({ runId }, signal))
     return new Promise((resolve, reject) => {
@@ -104,7 +113,7 @@ export class RunWatch {
   async #round(): Promise<boolean> {
     const reported = [...this.#reported]
     this.#reported.clear()
-    await Promise.all(reported.map(([runId, status]) => this.#look(runId, status)))
+    await this.#look(reported)
     const now = this.#runtime.clock.now()
     const all = now >= this.#asksAllAt
     if (all) this.#asksAllAt = now + this.#tickMs
@@ -119,27 +128,53 @@ export class RunWatch {
       const asked = awaited.slice(start, start + ASK_MAX)
       const found = await this.#adapter.readStatuses(asked, { stored: true })
       const statuses = new Map(found.map(({ runId, status }) => [runId, status]))
-      await Promise.all(asked.map((runId) => this.#look(runId, statuses.get(runId))))
+      for (const runId of asked) if (!statuses.has(runId)) this.#fail(runId)
+      await this.#look([...statuses])
     }
   }
 
-  async #look(runId: string, status: RunStatus | undefined): Promise<void> {
-    if (status !== undefined && !mayBeOver(status)) return
-    const found = status === undefined ? null : await this.#read(runId, status)
-    if (found === null) {
-      const error = unknownRun({ runId })
-      return this.#end(runId, (waiter) => waiter.reject(error))
+  /** Reads those of these runs that may be over: results together, and all others one by one. */
+  async #look(statuses: readonly (readonly [runId: string, status: RunStatus])[]): Promise<void> {
+    const over = statuses.filter(([, status]) => mayBeOver(status))
+    const completed = over.filter(([, status]) => status === 'completed').map(([runId]) => runId)
+    // A run that is not there any more was sent forward again, or deleted.
+    const others = new Set(over.map(([runId]) => runId))
+    for (let start = 0; start < completed.length; start += RESULTS_MAX) {
+      const results = await this.#adapter.readResults(completed.slice(start, start + RESULTS_MAX))
+      await this.#registry.learn(results.map(({ definitionId }) => definitionId))
+      for (const result of results) {
+        others.delete(result.runId)
+        const outputs = await this.#outputsOf(result)
+        this.#end(result.runId, (waiter) => waiter.resolve({ outputs }))
+      }
     }
-    if (isOver(found.run, found.steps)) {
-      this.#end(runId, (waiter) => waiter.resolve(found))
+    const left = [...others]
+    for (let start = 0; start < left.length; start += READS_MAX) {
+      await Promise.all(left.slice(start, start + READS_MAX).map((runId) => this.#read(runId)))
     }
   }
 
-  /** A completed run gives outputs. Of any other, what was undone is told, item by item. */
-  async #read(runId: string, status: RunStatus): Promise<SeenRun | null> {
+  async #outputsOf(result: RunResult): Promise<Readonly<Record<string, unknown>>> {
+    const { shape } = this.#registry.recordOf(result.definitionId)!
+    const mayFail = await this.#registry.mayFail(result.definitionId)
+    return outputsOfResult(result, { names: shape.steps.map(({ name }) => name), mayFail })
+  }
+
+  /** Of a run that did not complete, what was undone is told, item by item. */
+  async #read(runId: string): Promise<void> {
     const reading = { adapter: this.#adapter, registry: this.#registry }
-    const found = status === 'completed' ? await readRun(reading, runId) : null
-    return found?.run.status === 'completed' ? found : readWholeRun(reading, runId, { outputs: false })
+    const seen = await readWholeRun(reading, runId, { outputs: false })
+    if (seen === null) return this.#fail(runId)
+    if (!isOver(seen.run, seen.steps)) return
+    if (seen.run.status !== 'completed') return this.#end(runId, (waiter) => waiter.resolve({ seen }))
+    // It completed in between: the next round reads its outputs.
+    this.#reported.set(runId, 'completed')
+    this.#loop.wake()
+  }
+
+  #fail(runId: string): void {
+    const error = unknownRun({ runId })
+    this.#end(runId, (waiter) => waiter.reject(error))
   }
 
   #end(runId: string, tell: (waiter: Waiter) => void): void {
