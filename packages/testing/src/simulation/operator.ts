@@ -47,9 +47,10 @@ function reading(random: Random): Fitting {
   ])
 }
 
-/** Watches the run until it is over, or the world ends. */
+/** Watches the run until it is over, or the world ends; then takes its result. */
 async function untilOver(run: RunHandle): Promise<void> {
   for await (const _ of run.watch());
+  await run.result().catch(() => {})
 }
 
 function fittingOperation(found: RunDump, random: Random): Fitting | undefined {

@@ -8,6 +8,8 @@ const NOT_COMPARED: Partial<Readonly<Record<VerbName, string>>> = {
   checkTransactions: 'the memory has no sessions that could be set wrongly',
   close: 'the harness closes the adapter',
   onWake: 'a hint may be missing or late, so two stores need not agree on it',
+  onNews: 'a hint',
+  tell: 'a hint',
   onNotice: 'the memory store has no connections that could report anything',
 }
 

@@ -3,6 +3,7 @@ import type { Connection } from '../connection/connection.ts'
 import { hash } from '../connection/statement.ts'
 import { coalesced, type Wakeup } from '../store/wakeup.ts'
 import type { Lifeline } from './lifeline.ts'
+import { isNews } from './run-news.ts'
 
 export interface ListenerParts {
   readonly schema: string
@@ -24,7 +25,9 @@ export function listenNotify(parts: ListenerParts): Wakeup {
     onWake(listener) {
       const { lifeline } = parts
       if (lifeline === null) return () => {}
-      const forget = lifeline.listen((payload) => listener(hintOf(payload)))
+      const forget = lifeline.listen((payload) => {
+        if (!isNews(payload)) listener(hintOf(payload))
+      })
       const letGo = lifeline.hold()
       const stop = () => {
         stops.delete(stop)

@@ -22,6 +22,7 @@ import { channelOf, listenNotify } from './listener.ts'
 import { Notices } from './notices.ts'
 import { CONNECT_TIMEOUT_MS, checkUrl, hasFree, type PoolSource } from './pool.ts'
 import { renewalConnections } from './renewals.ts'
+import { NewsChannel } from './run-news.ts'
 import { lockTimeoutMs } from './session.ts'
 import { postgresTransact } from './transact.ts'
 
@@ -129,8 +130,8 @@ export function postgres(source: PostgresSource, given: PostgresOptions = {}): P
   const { address, lifeline, pool } = database
   const { prepare, autoMigrate } = options
   const connection = connectionOver(database, schema, options)
-  const limitMs = stepLimitMs(options)
   const clients = givenClientsOf(database, connection, options)
+  const news = newsOver(database, connection, options)
   const adapter = sqlAdapter({
     name: 'postgres',
     schema,
@@ -139,16 +140,7 @@ export function postgres(source: PostgresSource, given: PostgresOptions = {}): P
     holdLifeline: () => lifeline?.hold(),
     given: clients.connectionOf,
     hasFree: () => hasFree(pool),
-    transact: postgresTransact({
-      schema,
-      prepare,
-      address,
-      connection,
-      idleTimeoutMs: options.transactionIdleTimeoutMs,
-      limitMs,
-      watchEveryMs: Math.min(limitMs, WATCH_EVERY_MS),
-      ...database.transactions,
-    }),
+    transact: transactOver(database, connection, options),
     wakeup: listenNotify({ schema, lifeline, notify: notifyOver(connection) }),
     autoMigrate,
     tell: (notice) => notices.tell(notice),
@@ -158,15 +150,47 @@ export function postgres(source: PostgresSource, given: PostgresOptions = {}): P
       address.wasOpen = true
       await clients.open()
     },
-    disconnect: () => database.end(),
+    async disconnect() {
+      news.close()
+      await database.end()
+    },
   })
   const onNotice: PostgresAdapter['onNotice'] = (listener) => notices.listen(listener)
-  return Object.assign(adapter, { pool, onNotice, checkTransactions: database.checkTransactions })
+  return Object.assign(adapter, {
+    pool,
+    onNotice,
+    checkTransactions: database.checkTransactions,
+    ...news.verbs,
+  })
+}
+
+function transactOver({ address, transactions }: Database, connection: Connection, options: Settings) {
+  const { schema, prepare, transactionIdleTimeoutMs: idleTimeoutMs } = options
+  const limitMs = stepLimitMs(options)
+  const watchEveryMs = Math.min(limitMs, WATCH_EVERY_MS)
+  return postgresTransact({
+    ...{ schema, prepare, address, connection, idleTimeoutMs, limitMs, watchEveryMs },
+    ...transactions,
+  })
+}
+
+/** News about runs, if a connection listens. */
+function newsOver({ lifeline }: Database, connection: Connection, options: Settings) {
+  if (lifeline === null || !listens(options)) return { verbs: {}, close: () => {} }
+  const notify = notifyOver(connection)
+  const news = new NewsChannel(lifeline, (payload) => notify(channelOf(options.schema), payload))
+  const onNews: PostgresAdapter['onNews'] = (listener) => news.listen(listener)
+  const tell: PostgresAdapter['tell'] = (told) => news.tell(told)
+  return { verbs: { onNews, tell }, close: () => news.close() }
+}
+
+function listens({ listen, prepare }: Settings): boolean {
+  return listen ?? prepare ?? true
 }
 
 function databaseOptions(schema: string, options: Settings, notices: Notices): DatabaseOptions {
   return {
-    channel: (options.listen ?? options.prepare ?? true) ? channelOf(schema) : null,
+    channel: listens(options) ? channelOf(schema) : null,
     listensThroughPoolers: options.listen === true,
     ownsSessions: options.prepare ?? true,
     connectionsMax: options.connectionsMax,

@@ -37,7 +37,7 @@ import type {
   WakeHint,
   WorkerRecord,
 } from './upkeep.ts'
-import type { ObservedRun, Published, PublishRequest, ValueRecord } from './values.ts'
+import type { ObservedRun, Published, PublishRequest, RunNews, ValueRecord } from './values.ts'
 
 /**
  * The port between the engine and a store.
@@ -374,6 +374,15 @@ export interface Adapter {
    * throws.
    */
   wake(definitionIds?: readonly number[]): void
+
+  /**
+   * Calls `listener` with what other processes tell about the runs that somebody awaits. It may be missing, late or wrong. Optional: without it, ends
+   * are found by asking once a tick. Returns a function that stops it.
+   */
+  onNews?(listener: (news: RunNews) => void): () => void
+
+  /** Tells other processes about runs. Coalesced, best effort, never throws. Optional, together with `onNews`. */
+  tell?(news: RunNews): void
 
   /**
    * Calls `listener` when the adapter has noticed something that an operator should know, such as a pool without a free connection. Optional. Returns

@@ -51,3 +51,9 @@ export interface ObservedRun {
   /** A text that changes when the run gets a value, or a step makes progress. Empty while there are none. Opaque. */
   readonly values: string
 }
+
+/** Between processes: somebody awaits the end of these runs, or they have ended. */
+export interface RunNews {
+  readonly type: 'awaited' | 'ended'
+  readonly runIds: readonly string[]
+}

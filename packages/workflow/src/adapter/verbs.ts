@@ -111,6 +111,8 @@ export const VERBS = {
 
   onWake: { purpose: 'hints', lostAnswer: 'nothing' },
   wake: { purpose: 'hints', lostAnswer: 'nothing' },
+  onNews: { purpose: 'hints', lostAnswer: 'nothing', optional: true },
+  tell: { purpose: 'hints', lostAnswer: 'nothing', optional: true },
   onNotice: { purpose: 'hints', lostAnswer: 'nothing', optional: true },
 } as const satisfies { readonly [Name in VerbName]: VerbFacts & DeclaredFacts<Name> }
 

@@ -100,7 +100,7 @@ export class Engine extends RunVerbs implements AsyncDisposable {
     const store: RunStarterParts['store'] = (runs) => this.#working.startRuns(runs)
     this.#starter = new RunStarter({ store, runtime, outage: outage('starting runs') })
     const reading = { adapter, registry: this.#registry, runtime, tickMs }
-    this.#watch = new RunWatch({ ...reading, outage: outage('awaiting runs') })
+    this.#watch = new RunWatch({ ...reading, events: this.#events, outage: outage('awaiting runs') })
     this.#observer = new RunObserver({ ...reading, outage: outage('watching runs') })
     this.#control = this.#openControl()
     this.runs = new Runs(adapter, this.#control, (call, run) => this.refer(call, run))

@@ -1,9 +1,11 @@
 import { type Adapter, isTerminal, type RunResult, type RunStatus } from '../../adapter/index.ts'
 import { BelayError } from '../../errors.ts'
 import type { DefinitionRegistry } from '../base/definition-registry.ts'
+import type { EventHub } from '../base/events.ts'
 import { Loop } from '../base/loop.ts'
 import type { OutageWatch } from '../base/outage.ts'
 import type { Runtime } from '../base/runtime.ts'
+import { EndNews } from './end-news.ts'
 import { readWholeRun } from './read-run.ts'
 import { limitWait, type Patience, resultAborted } from './result-options.ts'
 import type { SeenRun } from './run-feed.ts'
@@ -16,6 +18,8 @@ const ASK_MAX = 1_000
 const RESULTS_MAX = 100
 /** The most runs that are read one by one at once: reading must not take all connections. */
 const READS_MAX = 4
+
+const ANNOUNCE_EVERY_MS = 15_000
 
 /** How a run ended: with outputs, or not completed. */
 export type Ended =
@@ -35,6 +39,7 @@ interface RunWatchParts {
   readonly runtime: Runtime
   readonly tickMs: number
   readonly outage: OutageWatch
+  readonly events: EventHub
 }
 
 /**
@@ -47,6 +52,9 @@ export class RunWatch {
   readonly #loop: Loop
   readonly #runtime: Runtime
   readonly #tickMs: number
+  readonly #news: EndNews
+  /** When the workers were last told that somebody awaits these runs. */
+  readonly #announcedAt = new Map<string, number>()
   readonly #waiters = new Map<string, Waiter[]>()
   /** Runs whose status this process has just seen: they need no query. */
   readonly #reported = new Map<string, RunStatus>()
@@ -60,6 +68,13 @@ export class RunWatch {
     this.#registry = parts.registry
     this.#runtime = parts.runtime
     this.#tickMs = parts.tickMs
+    this.#news = new EndNews({
+      adapter: parts.adapter,
+      clock: parts.runtime.clock,
+      onEnded: (runIds) => this.#hinted(runIds),
+    })
+    parts.events.on('worker.started', () => this.#news.work(true))
+    parts.events.on('worker.stopped', () => this.#news.work(false))
     this.#loop = new Loop({
       clock: parts.runtime.clock,
       intervalMs: parts.tickMs,
@@ -89,6 +104,7 @@ export class RunWatch {
       const waiter: Waiter = { resolve, reject, stopWaiting }
       this.#waiters.set(runId, [...(this.#waiters.get(runId) ?? []), waiter])
       this.#unasked.add(runId)
+      this.#news.awaiting(true)
       this.#loop.wake()
     })
   }
@@ -99,6 +115,13 @@ export class RunWatch {
       if (mayBeOver(status) && this.#waiters.has(runId)) this.#reported.set(runId, status)
     }
     if (this.#reported.size > 0) this.#loop.wake()
+    this.#news.changed(runs)
+  }
+
+  /** Another process says that these runs have ended. If that is wrong, they are still awaited. */
+  #hinted(runIds: readonly string[]): void {
+    for (const runId of runIds) if (this.#waiters.has(runId)) this.#reported.set(runId, 'completed')
+    if (this.#reported.size > 0) this.#loop.wake()
   }
 
   async close(): Promise<void> {
@@ -107,6 +130,7 @@ export class RunWatch {
       this.#end(runId, (waiter) => waiter.reject(closedError(runId)))
     }
     await this.#loop.stop()
+    this.#news.close()
   }
 
   /** Reads the runs that are known to have ended. Queries newly awaited runs now, and all others once a tick. Whether it asked the store anything. */
@@ -120,6 +144,8 @@ export class RunWatch {
     const asked = [...(all ? this.#waiters.keys() : this.#unasked)]
     this.#unasked.clear()
     await this.#ask(asked)
+    // A process with a worker sees most ends by itself, and sooner.
+    if (all || !this.#news.isWorking) this.#announce(asked, now)
     return reported.length + asked.length > 0
   }
 
@@ -179,7 +205,7 @@ export class RunWatch {
 
   #end(runId: string, tell: (waiter: Waiter) => void): void {
     const waiters = this.#waiters.get(runId) ?? []
-    this.#waiters.delete(runId)
+    this.#drop(runId)
     for (const waiter of waiters) {
       waiter.stopWaiting()
       tell(waiter)
@@ -190,7 +216,24 @@ export class RunWatch {
     waiter.stopWaiting()
     const others = (this.#waiters.get(runId) ?? []).filter((other) => other !== waiter)
     if (others.length > 0) this.#waiters.set(runId, others)
-    else this.#waiters.delete(runId)
+    else this.#drop(runId)
+  }
+
+  /** Nobody waits for the run any more. */
+  #drop(runId: string): void {
+    this.#waiters.delete(runId)
+    this.#announcedAt.delete(runId)
+    if (this.#waiters.size === 0) this.#news.awaiting(false)
+  }
+
+  /** Tells the workers of runs that are still awaited, now and then again: a worker may have come meanwhile. */
+  #announce(asked: readonly string[], now: number): void {
+    const due = asked.filter(
+      (runId) =>
+        this.#waiters.has(runId) && now - (this.#announcedAt.get(runId) ?? -Infinity) >= ANNOUNCE_EVERY_MS,
+    )
+    for (const runId of due) this.#announcedAt.set(runId, now)
+    this.#news.announce(due)
   }
 }
 
