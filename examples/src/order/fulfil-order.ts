@@ -19,7 +19,7 @@ export function fulfilOrder(shop: Shop) {
       run: async ({ input }) => {
         const { score, suspicious } = await shop.fraud.check(input)
         // A second check would give the same answer, so there is no retry.
-        if (suspicious) throw new PermanentError(`Order ${input.id} looks like fraud (score ${score}).`)
+        if (suspicious) throw new PermanentError(`Suspected fraud, score ${score}.`)
         return { score }
       },
     })
@@ -69,3 +69,5 @@ export function fulfilOrder(shop: Shop) {
       compensate: ({ input }) => shop.analytics.removeSale(input.id),
     })
 }
+
+export type FulfilOrder = ReturnType<typeof fulfilOrder>

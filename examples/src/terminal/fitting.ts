@@ -1,0 +1,64 @@
+import cliTruncate from 'cli-truncate'
+import stringWidth from 'string-width'
+import wrapAnsi from 'wrap-ansi'
+
+/** How many columns and rows a terminal has. Both are infinite for output that is no terminal. */
+export interface Size {
+  readonly columns: number
+  readonly rows: number
+}
+
+/** A line that a small terminal can do without. */
+export interface SpareLine {
+  readonly spare: string
+}
+
+/** The columns that a text takes: none for colours, two for a wide character. */
+export function widthOf(text: string): number {
+  return stringWidth(text)
+}
+
+/** The text in at most so many columns. What was cut ends with an ellipsis. */
+export function cut(text: string, columns: number): string {
+  return widthOf(text) <= columns ? text : cliTruncate(text, Math.max(1, columns))
+}
+
+/** The text with spaces behind it until it takes so many columns; a longer one is cut. */
+export function padded(text: string, columns: number): string {
+  const shown = cut(text, columns)
+  return shown + ' '.repeat(Math.max(0, columns - widthOf(shown)))
+}
+
+/**
+ * A line as several of at most so many columns, broken between words. The others are indented like the words of the first, which begin behind a mark
+ * such as `✔` or `1.` if it has one.
+ */
+export function wrapped(line: string, columns: number): readonly string[] {
+  if (widthOf(line) <= columns) return [line]
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: a mark may be coloured.
+  const lead = /^ *(?:(?:\u001b\[\d+m)*(?:[^\sa-zA-Z0-9]|\d+\.)(?:\u001b\[\d+m)* +)?/.exec(line)![0]
+  const indent = Math.min(widthOf(lead), Math.floor(columns / 2))
+  const text = wrapAnsi(line.slice(lead.length), columns - indent, { hard: true })
+  return text.split('\n').map((part, index) => (index === 0 ? lead : ' '.repeat(indent)) + part)
+}
+
+/** Lines that fit on a page: cut at its right, and without spare lines from the last one up, until there are few enough. */
+export function fitted(
+  lines: readonly (string | SpareLine)[],
+  { columns, rows }: Size,
+): readonly string[] {
+  let tooMany = lines.length - rows
+  const kept = [...lines].reverse().filter((line) => {
+    const isDropped = tooMany > 0 && typeof line !== 'string'
+    if (isDropped) tooMany -= 1
+    return !isDropped
+  })
+  return textsOf(kept.reverse())
+    .slice(0, rows)
+    .map((text) => cut(text, columns))
+}
+
+/** All lines, the spare ones too. */
+export function textsOf(lines: readonly (string | SpareLine)[]): readonly string[] {
+  return lines.map((line) => (typeof line === 'string' ? line : line.spare))
+}

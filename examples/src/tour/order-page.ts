@@ -1,0 +1,107 @@
+import { fitted, type Size, type SpareLine, widthOf, wrapped } from '../terminal/fitting.ts'
+import { graphLines } from '../terminal/live-graph.ts'
+import type { Colours } from '../terminal/screen.ts'
+import { requestNews } from './news.ts'
+import type { Sight, WorkerSight } from './sight.ts'
+
+/** What a page about an order shows. */
+export interface OrderPage {
+  readonly title: string
+  readonly sight: Sight
+  /** The names of the undone steps, in the order in which they were undone. Undefined if nothing is to be undone. */
+  readonly undone: readonly string[] | undefined
+  /** What has happened, the newest last. */
+  readonly news: readonly string[]
+  /** The checks, once the run has ended. */
+  readonly checks: readonly string[]
+  readonly footer: string
+}
+
+interface Look {
+  readonly colours: Colours
+  /** Of the spinner. */
+  readonly frame: number
+  readonly leaseMs: number
+}
+
+const NEWS_LINES = 3
+const BAR_CELLS = 12
+
+/** The page as lines that fit on a terminal of this size: a pure function. */
+export function orderPageLines(page: OrderPage, look: Look, size: Size): readonly string[] {
+  const { bold, dim } = look.colours
+  const { sight, checks } = page
+  const wrap = (line: string) => wrapped(line, size.columns)
+  const hasEnded = checks.length > 0
+  const middle = [
+    ...(hasEnded ? [] : [...workerLines(sight, look, size), { spare: '' }]),
+    ...graphLines(sight.view, { ...look, columns: size.columns }),
+    ...undoneLines(page, look.colours),
+    ...requestLines(page, look.colours, wrap),
+    { spare: '' },
+    ...(hasEnded
+      ? checks.flatMap(wrap)
+      : page.news.slice(-NEWS_LINES).flatMap((line) => wrap(`  ${dim('›')} ${line}`))),
+  ]
+  const footer = ['', ...wrap(page.footer)]
+  const top = [...wrap(bold(page.title)), { spare: '' }]
+  // The footer stands, whatever else must be left out.
+  const rows = size.rows - footer.length
+  return [...fitted([...top, ...middle], { ...size, rows }), ...footer].slice(0, size.rows)
+}
+
+function workerLines(
+  { workers, view }: Sight,
+  look: Look,
+  { columns }: Size,
+): readonly (string | SpareLine)[] {
+  const lines = workers
+    // One that is dead and holds nothing is of no more interest than its news.
+    .filter(({ isKilled, holds }) => !isKilled || holds.length > 0 || view.status === 'running')
+    .map((worker) => workerLine(worker, look, columns))
+  return lines
+}
+
+function workerLine(
+  { name, pid, isKilled, holds, leaseMs }: WorkerSight,
+  { colours: { green, red, dim, yellow }, leaseMs: leaseMaxMs }: Look,
+  columns: number,
+): string {
+  const what = holds.length === 0 ? 'holds nothing' : `holds ${holds.join(', ')}`
+  const who = `${name}  pid ${String(pid).padEnd(7)}`
+  if (!isKilled) return `  ${green('●')} ${who}  ${holds.length === 0 ? dim(what) : what}`
+  if (leaseMs === undefined || holds.length === 0) return `  ${red('✝')} ${who}  ${dim('killed, holds nothing')}`
+  const lease = `lease ends in ${(leaseMs / 1_000).toFixed(1)} s`
+  const line = `  ${red('✝')} ${who}  killed, ${what}; ${yellow(lease)} `
+  const cells = Math.min(BAR_CELLS, columns - widthOf(line))
+  const full = Math.round((cells * Math.min(leaseMs, leaseMaxMs)) / leaseMaxMs)
+  return cells < 4 ? line.trimEnd() : line + yellow('█'.repeat(full)) + dim('░'.repeat(cells - full))
+}
+
+function undoneLines({ undone, sight }: OrderPage, { bold, yellow }: Colours): readonly (string | SpareLine)[] {
+  if (undone === undefined) return []
+  return [
+    { spare: '' },
+    bold('Undone, in this order:'),
+    ...undone.map((name, index) => {
+      const { worker, durationMs } = sight.view.steps.find((step) => step.name === name)!
+      const by = worker === undefined ? '' : `by ${worker}`
+      return `  ${index + 1}. ${yellow('↩')} ${name.padEnd(16)}  ${by}  ${Math.round(durationMs ?? 0)} ms`
+    }),
+  ]
+}
+
+function requestLines(
+  { sight, undone }: OrderPage,
+  { bold }: Colours,
+  wrap: (line: string) => readonly string[],
+): readonly (string | SpareLine)[] {
+  // In an undo there is no room for it, and nothing new in it.
+  if (undone !== undefined || sight.requests.length === 0) return []
+  const requests = sight.requests.map((request) => requestNews(request).replace('card network: ', ''))
+  return [
+    { spare: '' },
+    bold('What the card network was asked:'),
+    ...requests.flatMap((request, index) => wrap(`  ${index + 1}. ${request}`)),
+  ]
+}
