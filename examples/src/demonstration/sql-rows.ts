@@ -1,11 +1,13 @@
 import type { Database } from '../database.ts'
+import { wrapped } from '../terminal/fitting.ts'
 import type { Colours } from '../terminal/screen.ts'
 import { table } from '../terminal/table.ts'
 import type { Stage } from './stage.ts'
 
 /** The query that shows a run's steps at any SQL prompt. Its parameter is the run's id. */
-export const STEP_ROWS_SQL = `select name, status, undo_of, attempt, failures, losses,
-       round(extract(epoch from duration) * 1000)::int as ms, left(output::text, 36) as output
+export const STEP_ROWS_SQL = `select name, status, undo_of, attempt, losses,
+       round(extract(epoch from duration) * 1000)::int as ms,
+       left(output::text, 36) as output
 from belay.workflow_step_overview where run_id = $1 order by step`
 
 type Rows = readonly Readonly<Record<string, unknown>>[]
@@ -20,7 +22,8 @@ export function sqlLines(
   rows: Rows,
   { columns, colours }: { readonly columns: number; readonly colours: Colours },
 ): readonly string[] {
-  return [...sql.split('\n').map((line) => `  ${colours.dim(line)}`), ...table(rows, columns)]
+  const text = sql.split('\n').flatMap((line) => wrapped(`  ${line}`, columns))
+  return [...text.map((line) => colours.dim(line)), '', ...table(rows, columns)]
 }
 
 /** Prints a query about a run and its rows, if the user asked for SQL, and an empty line in any case. */

@@ -26,7 +26,7 @@ export async function checkCompleted(
     actual: [account.charges, account.refunds, attemptsOf(run, 'chargeCard') >= 2],
     expected: [1, 0, true],
   })
-  checklist.check('one invoice is valid, one mail was sent, one sale was counted', {
+  checklist.check('one valid invoice, one mail sent, one sale counted', {
     actual: [account.valid_invoices, account.mails, account.sales],
     expected: [1, 1, 1],
   })
@@ -40,11 +40,11 @@ export async function checkUndone(
 ): Promise<void> {
   const account = await readAccount(database, order.id)
   const failed = run.cause?.type === 'step_failed' ? run.cause : undefined
-  checklist.check('the run failed at sendMail, after at least 3 attempts, and was compensated', {
+  checklist.check('sendMail failed for good, and the run was compensated', {
     actual: [run.status, failed?.step, (failed?.attempt ?? 0) >= 3],
     expected: ['compensated', 'sendMail', true],
   })
-  checklist.check('it was undone backwards: updateAnalytics, issueInvoice, chargeCard, reserveStock', {
+  checklist.check('the undo went backwards, from the analytics to the stock', {
     actual: undoOrderOf(run),
     expected: ['updateAnalytics', 'issueInvoice', 'chargeCard', 'reserveStock'],
   })
@@ -56,7 +56,7 @@ export async function checkUndone(
     actual: [account.charges, account.refunds, account.balance_cents],
     expected: [1, 1, 0],
   })
-  checklist.check('the invoice is cancelled, no mail was sent, no sale is counted', {
+  checklist.check('one cancelled invoice, no mail sent, no sale counted', {
     actual: [account.valid_invoices, account.cancelled_invoices, account.mails, account.sales],
     expected: [0, 1, 0, 0],
   })

@@ -42,20 +42,30 @@ export function wrapped(line: string, columns: number): readonly string[] {
   return text.split('\n').map((part, index) => (index === 0 ? lead : ' '.repeat(indent)) + part)
 }
 
-/** Lines that fit on a page: cut at its right, and without spare lines from the last one up, until there are few enough. */
-export function fitted(
-  lines: readonly (string | SpareLine)[],
-  { columns, rows }: Size,
-): readonly string[] {
-  let tooMany = lines.length - rows
-  const kept = [...lines].reverse().filter((line) => {
-    const isDropped = tooMany > 0 && typeof line !== 'string'
-    if (isDropped) tooMany -= 1
-    return !isDropped
-  })
-  return textsOf(kept.reverse())
-    .slice(0, rows)
-    .map((text) => cut(text, columns))
+/**
+ * Lines that fit on a page: cut at its right, and as few of the spare lines left out as need be. Empty ones go first, from the last one up; the others
+ * only all together, since a part of them would look wrong.
+ */
+export function fitted(lines: readonly (string | SpareLine)[], { columns, rows }: Size): readonly string[] {
+  const isEmpty = (line: string | SpareLine) => typeof line !== 'string' && line.spare === ''
+  const empty = lines.filter(isEmpty).length
+  const emptyAreEnough = lines.length - rows <= empty
+  const kept = emptyAreEnough ? lines : lines.filter((line) => typeof line === 'string' || line.spare === '')
+  const texts = textsOf(withoutLast(kept, isEmpty, kept.length - rows))
+  return texts.slice(0, rows).map((text) => cut(text, columns))
+}
+
+/** The lines without so many of those that may go, the last ones first. */
+function withoutLast<Line>(
+  lines: readonly Line[],
+  mayGo: (line: Line) => boolean,
+  count: number,
+): readonly Line[] {
+  let left = count
+  return lines
+    .toReversed()
+    .filter((line) => !mayGo(line) || left-- <= 0)
+    .toReversed()
 }
 
 /** All lines, the spare ones too. */

@@ -2,13 +2,13 @@ import type { SpareLine } from '../terminal/fitting.ts'
 import type { Colours } from '../terminal/screen.ts'
 
 /** The examples that can be started, with the command and what it shows. */
-export const EXAMPLES = [
-  ['order', 'the two orders again, in one process that you may kill'],
-  ['import', '135,233 cities loaded in parallel; a damaged edition is undone'],
-  ['csv', 'a CSV file with bad rows: the good ones are loaded, or none'],
-  ['media', 'photographs in four sizes, published or all removed again'],
-  ['waiting', 'approvals and webhooks that take days: how to run it'],
-  ['all', 'order, import, csv and media, one after the other'],
+const EXAMPLES = [
+  ['order', 'such orders, in one process'],
+  ['import', '135,233 cities, and their removal'],
+  ['csv', 'a CSV file with bad rows'],
+  ['media', 'photographs in four sizes'],
+  ['waiting', 'approvals that take days'],
+  ['all', 'order, import, csv and media'],
 ] as const
 
 /** A menu of the examples. */
@@ -19,17 +19,17 @@ export function menuLines({ cyan }: Colours): readonly string[] {
 /** Where to go on after the tour. */
 export function closingLines(colours: Colours): readonly (string | SpareLine)[] {
   const { bold, cyan } = colours
-  const place = (name: string, what: string) => `  ${cyan(name.padEnd(22))}${what}`
+  const line = (name: string, what: string) => `  ${cyan(name.padEnd(20))}  ${what}`
   return [
     bold('More examples'),
     ...menuLines(colours),
-    `  ${cyan('npm start -- --sql    ')}  this tour, with the rows of the tables`,
+    line('npm start -- --sql', 'this tour, with the tables'),
     { spare: '' },
     bold('Where to go on'),
-    place('README.md', 'quick start: a workflow, a worker, a run'),
-    place('docs/patterns.md', 'the workflows that come up again and again'),
-    place('docs/', 'one page a subject: sagas, waits, maps, operations'),
-    place('examples/README.md', 'the code of what you have seen'),
+    line('README.md', 'quick start, guarantees, options'),
+    line('docs/patterns.md', 'workflows that come up often'),
+    line('docs/', 'sagas, waits, maps, operations'),
+    line('examples/README.md', 'the code of what you have seen'),
   ]
 }
 

@@ -23,7 +23,7 @@ export interface Member {
 }
 
 const WORKER = fileURLToPath(new URL('./worker.js', import.meta.url))
-const MEMBERS = 2
+const SIZE = 2
 const STOP_MAX_MS = 2_000
 
 /** The worker processes of the tour. They end with this process, by whatever cause it ends. */
@@ -31,7 +31,8 @@ export class Crew {
   /** Rejects when a process ends that nobody has killed or stopped. */
   readonly broken: Promise<never>
   readonly #settings: Omit<WorkerSettings, 'name'>
-  readonly #members: WorkerProcess[] = []
+  #members: readonly WorkerProcess[] = []
+  #hired = 0
   readonly #reportBroken: (error: Error) => void
 
   constructor(settings: Omit<WorkerSettings, 'name'>) {
@@ -41,15 +42,15 @@ export class Crew {
     this.#reportBroken = reject
   }
 
-  /** All who ever worked, in the order in which they came. */
+  /** Who works, or was killed since the crew was last complete. */
   get members(): readonly Member[] {
     return this.#members
   }
 
-  /** Starts processes until two work. Resolves when they do. */
-  async fill(): Promise<void> {
-    const alive = this.#members.filter(({ isKilled }) => !isKilled).length
-    const newcomers = Array.from({ length: MEMBERS - alive }, () => this.#hire())
+  /** Replaces those that were killed. Resolves when two work. */
+  async complete(): Promise<void> {
+    this.#members = this.#members.filter(({ isKilled }) => !isKilled)
+    const newcomers = Array.from({ length: SIZE - this.#members.length }, () => this.#hire())
     await Promise.race([this.broken, Promise.all(newcomers.map((newcomer) => newcomer.working))])
   }
 
@@ -64,9 +65,10 @@ export class Crew {
   }
 
   #hire(): WorkerProcess {
-    const name = `worker ${String.fromCharCode(65 + this.#members.length)}`
+    const name = `worker ${String.fromCharCode(65 + this.#hired)}`
     const newcomer = new WorkerProcess({ ...this.#settings, name }, this.#reportBroken)
-    this.#members.push(newcomer)
+    this.#hired += 1
+    this.#members = [...this.#members, newcomer]
     return newcomer
   }
 }
@@ -93,7 +95,9 @@ class WorkerProcess implements Member {
     this.#child.once('error', onBroken)
     this.#child.once('close', (code) => {
       if (this.isKilled || this.#isStopped) return
-      onBroken(new Error(`The process of ${this.name} ended with ${code}, although nobody ended it:\n${said}`))
+      onBroken(
+        new Error(`The process of ${this.name} ended with ${code}, although nobody ended it:\n${said}`),
+      )
     })
     this.#child.send(settings)
   }

@@ -2,21 +2,32 @@ import type { CardRequest } from '../order/accounts.ts'
 import type { RunView, StepView } from '../terminal/run-view.ts'
 import type { Sight } from './sight.ts'
 
-/** What has happened between two looks, one sentence each: a pure function. */
+/** What has happened to a run between two looks, one sentence each: a pure function. */
 export function newsBetween(before: Sight | undefined, after: Sight): readonly string[] {
+  const steps = after.view.steps.map((step, index) => ({
+    step,
+    news: stepNews(before?.view.steps[index], step),
+  }))
+  // What began has begun because something ended.
+  const ended = steps.filter(({ step }) => !isUnderWay(step)).flatMap(({ news }) => news)
+  const begun = steps.filter(({ step }) => isUnderWay(step)).flatMap(({ news }) => news)
   return [
-    ...turnOf(before?.view.status, after.view),
-    ...after.view.steps.flatMap((step, index) => stepNews(before?.view.steps[index], step)),
-    ...after.requests.slice(before?.requests.length ?? 0).map(requestNews),
     ...leaseNews(before, after),
+    ...ended,
+    ...turnOf(before?.view.status, after.view),
+    ...begun,
     ...endOf(before?.view.status, after.view),
   ]
+}
+
+function isUnderWay({ state }: StepView): boolean {
+  return state === 'running' || state === 'undoing'
 }
 
 /** One request that the card network received. */
 export function requestNews({ asked_by, charge_id, moved_cents }: CardRequest): string {
   const what = moved_cents === 0 ? 'nothing moved, this key has paid' : `${euros(moved_cents)} moved`
-  return `card network: ${asked_by}, key ${shortKey(charge_id)}: ${what}`
+  return `${asked_by}, key ${shortKey(charge_id)}: ${what}`
 }
 
 function shortKey(key: string): string {
@@ -28,11 +39,9 @@ function euros(cents: number): string {
   return `${(cents / 100).toFixed(2)} €`
 }
 
-function turnOf(before: RunView['status'] | undefined, { status, steps }: RunView): readonly string[] {
+function turnOf(before: RunView['status'] | undefined, { status }: RunView): readonly string[] {
   if (status === before || status !== 'compensating') return []
-  const failed = steps.find(({ state }) => state === 'failed')
-  const cause = failed === undefined ? 'the run failed' : `${failed.name} failed for good (${failed.error})`
-  return [`${cause}: what was done is now undone, backwards`]
+  return ['what was done is now undone, backwards']
 }
 
 function endOf(before: RunView['status'] | undefined, { status }: RunView): readonly string[] {

@@ -1,5 +1,6 @@
 import { fitted, type Size, type SpareLine, widthOf, wrapped } from '../terminal/fitting.ts'
 import { graphLines } from '../terminal/live-graph.ts'
+import type { RunView } from '../terminal/run-view.ts'
 import type { Colours } from '../terminal/screen.ts'
 import { requestNews } from './news.ts'
 import type { Sight, WorkerSight } from './sight.ts'
@@ -24,8 +25,12 @@ interface Look {
   readonly leaseMs: number
 }
 
-const NEWS_LINES = 3
+/** More on a terminal of more than 24 rows. */
+const NEWS_MIN = 3
+const NEWS_MAX = 12
 const BAR_CELLS = 12
+/** From so many columns on there is room for the numbers of processes. */
+const PIDS_MIN_COLUMNS = 72
 
 /** The page as lines that fit on a terminal of this size: a pure function. */
 export function orderPageLines(page: OrderPage, look: Look, size: Size): readonly string[] {
@@ -35,13 +40,13 @@ export function orderPageLines(page: OrderPage, look: Look, size: Size): readonl
   const hasEnded = checks.length > 0
   const middle = [
     ...(hasEnded ? [] : [...workerLines(sight, look, size), { spare: '' }]),
-    ...graphLines(sight.view, { ...look, columns: size.columns }),
-    ...undoneLines(page, look.colours),
+    ...graphLines(withoutErrors(sight.view), { ...look, columns: size.columns }),
+    ...undoneLines(page, look.colours, wrap),
     ...requestLines(page, look.colours, wrap),
     { spare: '' },
     ...(hasEnded
       ? checks.flatMap(wrap)
-      : page.news.slice(-NEWS_LINES).flatMap((line) => wrap(`  ${dim('›')} ${line}`))),
+      : page.news.slice(-newsFor(size)).flatMap((line) => wrap(`  ${dim('›')} ${line}`))),
   ]
   const footer = ['', ...wrap(page.footer)]
   const top = [...wrap(bold(page.title)), { spare: '' }]
@@ -50,16 +55,12 @@ export function orderPageLines(page: OrderPage, look: Look, size: Size): readonl
   return [...fitted([...top, ...middle], { ...size, rows }), ...footer].slice(0, size.rows)
 }
 
-function workerLines(
-  { workers, view }: Sight,
-  look: Look,
-  { columns }: Size,
-): readonly (string | SpareLine)[] {
-  const lines = workers
-    // One that is dead and holds nothing is of no more interest than its news.
-    .filter(({ isKilled, holds }) => !isKilled || holds.length > 0 || view.status === 'running')
-    .map((worker) => workerLine(worker, look, columns))
-  return lines
+function newsFor({ rows }: Size): number {
+  return Math.max(NEWS_MIN, Math.min(NEWS_MAX, rows - 24 + NEWS_MIN))
+}
+
+function workerLines({ workers }: Sight, look: Look, { columns }: Size): readonly (string | SpareLine)[] {
+  return workers.map((worker) => workerLine(worker, look, columns))
 }
 
 function workerLine(
@@ -68,20 +69,32 @@ function workerLine(
   columns: number,
 ): string {
   const what = holds.length === 0 ? 'holds nothing' : `holds ${holds.join(', ')}`
-  const who = `${name}  pid ${String(pid).padEnd(7)}`
+  const who = columns < PIDS_MIN_COLUMNS ? name : `${name}  pid ${String(pid).padEnd(7)}`
   if (!isKilled) return `  ${green('●')} ${who}  ${holds.length === 0 ? dim(what) : what}`
-  if (leaseMs === undefined || holds.length === 0) return `  ${red('✝')} ${who}  ${dim('killed, holds nothing')}`
+  if (leaseMs === undefined || holds.length === 0)
+    return `  ${red('✘')} ${who}  ${dim('killed, holds nothing')}`
   const lease = `lease ends in ${(leaseMs / 1_000).toFixed(1)} s`
-  const line = `  ${red('✝')} ${who}  killed, ${what}; ${yellow(lease)} `
+  const line = `  ${red('✘')} ${who}  killed, ${what}; ${yellow(lease)} `
   const cells = Math.min(BAR_CELLS, columns - widthOf(line))
   const full = Math.round((cells * Math.min(leaseMs, leaseMaxMs)) / leaseMaxMs)
   return cells < 4 ? line.trimEnd() : line + yellow('█'.repeat(full)) + dim('░'.repeat(cells - full))
 }
 
-function undoneLines({ undone, sight }: OrderPage, { bold, yellow }: Colours): readonly (string | SpareLine)[] {
+/** Whole sentences tell the errors. */
+function withoutErrors(view: RunView): RunView {
+  return { ...view, steps: view.steps.map((step) => ({ ...step, error: undefined })) }
+}
+
+function undoneLines(
+  { undone, sight }: OrderPage,
+  { bold, yellow }: Colours,
+  wrap: (line: string) => readonly string[],
+): readonly (string | SpareLine)[] {
   if (undone === undefined) return []
+  const failed = sight.view.steps.find(({ state }) => state === 'failed')
   return [
     { spare: '' },
+    ...(failed === undefined ? [] : wrap(`${failed.name} failed for good: ${failed.error}.`)),
     bold('Undone, in this order:'),
     ...undone.map((name, index) => {
       const { worker, durationMs } = sight.view.steps.find((step) => step.name === name)!
@@ -98,10 +111,9 @@ function requestLines(
 ): readonly (string | SpareLine)[] {
   // In an undo there is no room for it, and nothing new in it.
   if (undone !== undefined || sight.requests.length === 0) return []
-  const requests = sight.requests.map((request) => requestNews(request).replace('card network: ', ''))
   return [
     { spare: '' },
     bold('What the card network was asked:'),
-    ...requests.flatMap((request, index) => wrap(`  ${index + 1}. ${request}`)),
+    ...sight.requests.flatMap((request, index) => wrap(`  ${index + 1}. ${requestNews(request)}`)),
   ]
 }

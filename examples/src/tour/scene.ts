@@ -1,6 +1,7 @@
 import type { Engine, RunHandle, RunSnapshot } from '@belay/workflow'
 import type { Database } from '../database.ts'
 import { readSqlRows, STEP_ROWS_SQL, sqlLines } from '../demonstration/sql-rows.ts'
+import type { CardRequest } from '../order/accounts.ts'
 import type { FulfilOrder } from '../order/fulfil-order.ts'
 import { undoOrderOf } from '../order/order-checks.ts'
 import type { Order } from '../order/shop/index.ts'
@@ -8,7 +9,7 @@ import { Checklist } from '../terminal/checklist.ts'
 import { fitted } from '../terminal/fitting.ts'
 import type { Screen } from '../terminal/screen.ts'
 import type { Crew } from './crew.ts'
-import { newsBetween } from './news.ts'
+import { newsBetween, requestNews } from './news.ts'
 import { orderPageLines } from './order-page.ts'
 import type { Reader } from './reader.ts'
 import type { Lookout, Sight, WorkerSight } from './sight.ts'
@@ -83,7 +84,12 @@ export async function turnPage(
 async function showSqlPage(props: Props, run: RunSnapshot): Promise<void> {
   const { screen, database } = props
   const rows = await readSqlRows(database, STEP_ROWS_SQL, run.id)
-  const lines = (columns: number) => sqlLines(STEP_ROWS_SQL, rows, { columns, colours: screen.colours })
+  const { colours } = screen
+  const lines = (columns: number) => [
+    colours.bold('The steps as the database has them, at any SQL prompt:'),
+    '',
+    ...sqlLines(STEP_ROWS_SQL, rows, { columns, colours }),
+  ]
   if (!screen.live) return screen.print('', ...lines(screen.size.columns))
   screen.turnPage()
   await turnPage(props, (footer) =>
@@ -120,6 +126,7 @@ class SceneShowing {
     for (;;) {
       const sight = await Promise.race([crew.broken, lookout.look(run, workflow, order.id)])
       for (const news of newsBetween(before, sight)) this.#tell(news)
+      for (const request of sight.requests.slice(before?.requests.length ?? 0)) this.#log(request)
       const footer = this.#killOrWarn(sight)
       if (sight.run.finishedAt !== undefined) return sight
       this.draw(sight, footer)
@@ -139,8 +146,18 @@ class SceneShowing {
   }
 
   #tell(news: string): void {
-    const { screen } = this.#props
     this.#news.push(news)
+    this.#printLine(news)
+  }
+
+  /** A page has a place of its own for it. */
+  #log(request: CardRequest): void {
+    this.#printLine(`card network: ${requestNews(request)}`)
+  }
+
+  /** Without a terminal. */
+  #printLine(news: string): void {
+    const { screen } = this.#props
     const seconds = ((performance.now() - this.#beganAtMs) / 1_000).toFixed(2)
     if (!screen.live) screen.print(`  ${seconds.padStart(6)} s  ${news}`)
   }
@@ -148,7 +165,7 @@ class SceneShowing {
   /** Kills the worker whose time has come. Otherwise returns the line that says how to kill it. */
   #killOrWarn(sight: Sight): string {
     const { reader, crew, screen } = this.#props
-    const { bold } = screen.colours
+    const { bold, yellow } = screen.colours
     const quit = reader.hasKeyboard ? `${bold('q')} quit` : ''
     const keys = reader.keys()
     const victim = this.#scene.victim(sight)
@@ -162,7 +179,7 @@ class SceneShowing {
     }
     const soon = Number.isFinite(leftMs) ? ` (by itself in ${Math.ceil(leftMs / 1_000)} s)` : ''
     return reader.hasKeyboard
-      ? `${bold('k')} kill -9 ${victim.name}${soon}   ${quit}`
+      ? `${bold(yellow(`k kill -9 ${victim.name}`))}${soon}   ${quit}`
       : `kill -9 ${victim.name}${soon}`
   }
 

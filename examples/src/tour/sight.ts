@@ -62,11 +62,7 @@ export class Lookout {
     }
   }
 
-  #viewOf(
-    workflow: WorkflowDefinition,
-    snapshot: RunSnapshot,
-    workers: readonly WorkerSight[],
-  ): RunView {
+  #viewOf(workflow: WorkflowDefinition, snapshot: RunSnapshot, workers: readonly WorkerSight[]): RunView {
     const view = viewOf(workflow, snapshot)
     const steps = view.steps.map((step, index): StepView => {
       const { workerId, failures, status, undo } = snapshot.steps[index]!

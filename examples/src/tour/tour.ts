@@ -11,7 +11,7 @@ import type { Keyboard } from '../terminal/keyboard.ts'
 import type { Screen } from '../terminal/screen.ts'
 import { closingLines } from './closing-page.ts'
 import { Crew } from './crew.ts'
-import { openingLines } from './opening-page.ts'
+import { readOpeningPage } from './opening-page.ts'
 import { Reader } from './reader.ts'
 import { type Props, play, type Scene, turnPage } from './scene.ts'
 import { Lookout, type Sight, type WorkerSight } from './sight.ts'
@@ -41,18 +41,17 @@ export interface TourSettings {
  */
 export async function giveTour(settings: TourSettings): Promise<boolean> {
   const { screen, url } = settings
-  const code = await openingLines(screen.colours)
+  const page = await readOpeningPage(screen.colours)
+  const showCode = (...below: readonly string[]) => screen.drawPage((size) => page(below, size))
   screen.turnPage()
-  if (!screen.live) screen.print(...textsOf(code))
-  const showCode = (...below: readonly string[]) =>
-    screen.drawPage((size) => fitted([...code, ...below], size))
+  if (!screen.live) screen.print(...page([], screen.size))
   showCode(url === undefined ? 'Starting PostgreSQL and two workers …' : 'Starting two workers …')
   const tourDatabase = await openTourDatabase(url)
   try {
     return await onDatabase(settings, tourDatabase, async (props) => {
-      const setting = settingLines(tourDatabase, props.crew)
-      if (!screen.live) screen.print(...setting)
-      await turnPage(props, (footer) => showCode(...setting, '', footer))
+      const setting = settingOf(tourDatabase, props.crew)
+      if (!screen.live) screen.print(setting)
+      await turnPage(props, (footer) => showCode(setting, '', footer))
     })
   } finally {
     await tourDatabase.close()
@@ -76,8 +75,19 @@ async function onDatabase(
     const lookout = new Lookout({ adapter, database, engine, members: () => crew.members })
     const reader = new Reader(keyboard, interrupted)
     const pageMs = paceMs * PAGE_PACES
-    const props = { screen, reader, crew, lookout, engine, workflow, database, leaseMs: LEASE_MS, pageMs, sql }
-    await crew.fill()
+    const props = {
+      screen,
+      reader,
+      crew,
+      lookout,
+      engine,
+      workflow,
+      database,
+      leaseMs: LEASE_MS,
+      pageMs,
+      sql,
+    }
+    await crew.complete()
     await overture(props)
     return await playScenes(props, store, paceMs * KILL_PACES)
   } finally {
@@ -90,7 +100,7 @@ async function playScenes(props: Props, { database }: Store, killAfterMs: number
   const { id, remember, finish } = await currentShowing(database, 'shop', () => restock(database))
   const first = await play(killedScene(props, `order-${id}-a`, killAfterMs), props)
   const shelves = await remember('shelves between', () => readShelves(database))
-  await props.crew.fill()
+  await props.crew.complete()
   const second = await play(undoneScene(props, `order-${id}-b`, shelves), props)
   await finish()
   const kept = first && second
@@ -108,7 +118,7 @@ async function playScenes(props: Props, { database }: Store, killAfterMs: number
 function killedScene({ database }: Props, id: string, killAfterMs: number): Scene {
   const order = goodOrder(id)
   return {
-    title: 'Order 1 of 2: the worker that charges the card is killed, and another takes over',
+    title: 'Order 1 of 2: a worker is killed while it charges a card',
     order,
     isUndone: false,
     killAfterMs,
@@ -118,7 +128,7 @@ function killedScene({ database }: Props, id: string, killAfterMs: number): Scen
     async check(checklist, run) {
       await checkCompleted(database, checklist, { run, order })
       const requests = await readCardRequests(database, id)
-      checklist.check('the card network was asked again with the same key, so it moved money once', {
+      checklist.check('asked again with the same key, the network moved nothing', {
         actual: [
           requests.length >= 2,
           new Set(requests.map(({ charge_id }) => charge_id)).size,
@@ -133,7 +143,7 @@ function killedScene({ database }: Props, id: string, killAfterMs: number): Scen
 function undoneScene({ database }: Props, id: string, shelves: Readonly<Record<string, number>>): Scene {
   const order = undeliverableOrder(id)
   return {
-    title: 'Order 2 of 2: its mail cannot be delivered, so everything is undone, backwards',
+    title: 'Order 2 of 2: no mail can be sent, so all is undone again',
     order,
     isUndone: true,
     killAfterMs: undefined,
@@ -155,7 +165,7 @@ function workerAt({ workers }: Sight, step?: string): WorkerSight | undefined {
   return alive.find(({ holds }) => (step === undefined ? holds.length > 0 : holds.includes(step)))
 }
 
-function settingLines({ description }: TourDatabase, { members }: Crew): readonly string[] {
+function settingOf({ description }: TourDatabase, { members }: Crew): string {
   const workers = members.map(({ name, pid }) => `${name} (pid ${pid})`).join(' and ')
-  return [`Two processes work for it: ${workers},`, `on ${description}.`]
+  return `Two processes work for it: ${workers}, on ${description}.`
 }

@@ -21,7 +21,8 @@ export function openShop(database: Database, cardNetwork: payments.CardNetwork =
     },
     fraud: { check: (order: Order) => checkFraud(database, order) },
     payments: {
-      charge: (charge: payments.Charge, chargeId: string) => payments.charge(database, charge, chargeId, cardNetwork),
+      charge: (charge: payments.Charge, chargeId: string) =>
+        payments.charge(database, charge, chargeId, cardNetwork),
       refund: (orderId: string, refundId: string) => payments.refund(database, orderId, refundId),
     },
     invoices: {
