@@ -26,7 +26,7 @@ export class TerminalProgram {
     this.#pty = pty.spawn(process.execPath, [path, ...args], {
       cols: columns,
       rows,
-      name: 'xterm-256color',
+      name: environment['TERM'] ?? 'xterm-256color',
       env: { ...inherited, ...environment },
     })
     this.#pty.onData((text) => {

@@ -44,7 +44,7 @@ export async function checkUndone(
     actual: [run.status, failed?.step, (failed?.attempt ?? 0) >= 3],
     expected: ['compensated', 'sendMail', true],
   })
-  checklist.check('the undo went backwards, from the analytics to the stock', {
+  checklist.check('the undo went backwards: analytics first, stock last', {
     actual: undoOrderOf(run),
     expected: ['updateAnalytics', 'issueInvoice', 'chargeCard', 'reserveStock'],
   })

@@ -20,7 +20,10 @@ export function widthOf(text: string): number {
 
 /** The text in at most so many columns. What was cut ends with an ellipsis. */
 export function cut(text: string, columns: number): string {
-  return widthOf(text) <= columns ? text : cliTruncate(text, Math.max(1, columns))
+  let shown = text
+  // cli-truncate may keep a wide character too many.
+  for (let room = columns; widthOf(shown) > columns && room > 0; room -= 1) shown = cliTruncate(text, room)
+  return shown
 }
 
 /** The text with spaces behind it until it takes so many columns; a longer one is cut. */

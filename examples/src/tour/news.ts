@@ -1,3 +1,4 @@
+import type { StepSnapshot } from '@belay/workflow'
 import type { CardRequest } from '../order/accounts.ts'
 import type { RunView, StepView } from '../terminal/run-view.ts'
 import type { Sight } from './sight.ts'
@@ -5,23 +6,30 @@ import type { Sight } from './sight.ts'
 /** What has happened to a run between two looks, one sentence each: a pure function. */
 export function newsBetween(before: Sight | undefined, after: Sight): readonly string[] {
   const steps = after.view.steps.map((step, index) => ({
-    step,
+    state: step.state,
+    endedAtMs: endOf(after.run.steps[index]!),
     news: stepNews(before?.view.steps[index], step),
   }))
-  // What began has begun because something ended.
-  const ended = steps.filter(({ step }) => !isUnderWay(step)).flatMap(({ news }) => news)
-  const begun = steps.filter(({ step }) => isUnderWay(step)).flatMap(({ news }) => news)
+  const begun = steps.filter(({ state }) => state === 'running' || state === 'undoing')
+  const undone = steps.filter(({ state }) => state === 'undone')
+  const ended = steps.filter((step) => !begun.includes(step) && !undone.includes(step))
   return [
     ...leaseNews(before, after),
-    ...ended,
-    ...turnOf(before?.view.status, after.view),
-    ...begun,
-    ...endOf(before?.view.status, after.view),
+    ...byTime(ended).flatMap(({ news }) => news),
+    ...turnNews(before?.view.status, after.view),
+    // Reversed before sorting: two undos that ended in the same millisecond cannot be ordered by their times.
+    ...byTime(undone.toReversed()).flatMap(({ news }) => news),
+    ...begun.flatMap(({ news }) => news),
+    ...endNews(before?.view.status, after.view),
   ]
 }
 
-function isUnderWay({ state }: StepView): boolean {
-  return state === 'running' || state === 'undoing'
+function endOf({ undo, finishedAt }: StepSnapshot): number {
+  return (undo?.finishedAt ?? finishedAt)?.getTime() ?? 0
+}
+
+function byTime<Step extends { readonly endedAtMs: number }>(steps: readonly Step[]): readonly Step[] {
+  return steps.toSorted((one, other) => one.endedAtMs - other.endedAtMs)
 }
 
 /** One request that the card network received. */
@@ -39,12 +47,13 @@ function euros(cents: number): string {
   return `${(cents / 100).toFixed(2)} €`
 }
 
-function turnOf(before: RunView['status'] | undefined, { status }: RunView): readonly string[] {
-  if (status === before || status !== 'compensating') return []
-  return ['what was done is now undone, backwards']
+function turnNews(before: RunView['status'] | undefined, { status }: RunView): readonly string[] {
+  const turned = status === 'compensating' || status === 'compensated'
+  const hadTurned = before === 'compensating' || before === 'compensated'
+  return turned && !hadTurned ? ['what was done is now undone, backwards'] : []
 }
 
-function endOf(before: RunView['status'] | undefined, { status }: RunView): readonly string[] {
+function endNews(before: RunView['status'] | undefined, { status }: RunView): readonly string[] {
   const hasEnded = status === 'completed' || status === 'compensated' || status === 'failed'
   return hasEnded && status !== before ? [`run ${status}`] : []
 }

@@ -22,7 +22,9 @@ export async function readOpeningPage(colours: Colours): Promise<OpeningPage> {
     const room = Math.max(1, Math.min(CODE_LINES, size.rows - top.length - bottom.length - 2))
     const shown = code.slice(0, room).map((line) => painted(cut(line, size.columns), colours))
     const more = dim(`… and ${code.length - room} more lines`)
-    return fitted([...top, { spare: '' }, ...shown, more, { spare: '' }, ...bottom], size)
+    const above = [...top, { spare: '' }, ...shown, more, { spare: '' }]
+    const rows = Math.max(0, size.rows - bottom.length)
+    return [...fitted(above, { ...size, rows }), ...bottom].slice(-size.rows)
   }
 }
 

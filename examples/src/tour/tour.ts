@@ -128,7 +128,7 @@ function killedScene({ database }: Props, id: string, killAfterMs: number): Scen
     async check(checklist, run) {
       await checkCompleted(database, checklist, { run, order })
       const requests = await readCardRequests(database, id)
-      checklist.check('asked again with the same key, the network moved nothing', {
+      checklist.check('asked again with that key, the network moved nothing', {
         actual: [
           requests.length >= 2,
           new Set(requests.map(({ charge_id }) => charge_id)).size,

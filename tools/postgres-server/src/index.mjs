@@ -36,12 +36,20 @@ export async function startPostgres({ major = 18, settings = {}, durable = false
   const home = await mkdtemp(join(tmpdir(), `belay-postgres-${major}-`))
   // postgres opens its data directory by full path, so its user must be able to reach it.
   await chmod(home, 0o755)
-  const binaries = await locateBinaries(major, home, user)
   const data = join(home, 'data')
-  await initialise(data, binaries, user)
   const port = await freePort()
   const args = serverArguments({ data, port, durable, settings })
-  let server = await spawnServer(binaries.postgres, args, user)
+  const launch = async () => {
+    const binaries = await locateBinaries(major, home, user)
+    await initialise(data, binaries, user)
+    return { binaries, server: await spawnServer(binaries.postgres, args, user) }
+  }
+  const launched = await launch().catch(async (error) => {
+    await rm(home, { recursive: true, force: true })
+    throw error
+  })
+  const { binaries } = launched
+  let { server } = launched
   const guard = guardAgainstOrphans(data, home)
 
   const url = (database) => `postgres://postgres@127.0.0.1:${port}/${database}`
