@@ -43,10 +43,6 @@ export class TerminalProgram {
     })
   }
 
-  get pid(): number {
-    return this.#pty.pid
-  }
-
   press(key: string): void {
     this.#pty.write(key)
   }
@@ -100,8 +96,11 @@ export class TerminalProgram {
     })
   }
 
-  kill(signal: NodeJS.Signals): void {
-    this.#pty.kill(signal)
+  /** Closes the terminal, as a user closes a window. */
+  close(): Promise<number> {
+    // Not in the published types.
+    ;(this.#pty as pty.IPty & { destroy(): void }).destroy()
+    return this.ended
   }
 
   #rows(from: number, to: number): readonly string[] {

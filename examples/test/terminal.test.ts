@@ -26,6 +26,15 @@ describe('the live graph', () => {
   })
 })
 
+describe('the errors of a live graph', () => {
+  test('stand below it, complete, as long as they matter', () => {
+    const failed = view('failed', { a: ['failed'], b: ['undone'] })
+    const steps = failed.steps.map((step) => ({ ...step, error: 'the card network did not answer' }))
+    const lines = textsOf(graphLines({ ...failed, steps }, { colours, frame: 1, columns: 30 }))
+    expect(lines.slice(2)).toEqual(['  run failed', '  a: the card network did not', '  answer'])
+  })
+})
+
 describe('the screen', () => {
   test('draws over its own lines, and never over printed ones', () => {
     const paper = new Paper({ isTTY: true })
@@ -102,6 +111,7 @@ describe('fitting', () => {
   test('breaks between words and indents what follows like the first words', () => {
     expect(wrapped('  ✔ one two three four', 14)).toEqual(['  ✔ one two', '    three four'])
     expect(wrapped('  12. one two three', 13)).toEqual(['  12. one two', '      three'])
+    expect(wrapped('    3.17 s  one two three', 24)).toEqual(['    3.17 s  one two', '            three'])
     expect(wrapped('one two three', 8)).toEqual(['one two', 'three'])
     expect(wrapped('漢字 漢字 漢字', 9)).toEqual(['漢字 漢字', '漢字'])
   })

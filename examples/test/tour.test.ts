@@ -179,6 +179,30 @@ describe('a tour that is ended half-way', () => {
     expect(await filesLeft()).toEqual([])
   })
 
+  test('by closing its terminal does, too', async () => {
+    const tour = inTerminal(80, 24, ...SLOW)
+    const pids = pidsIn((await tour.shows('go on')).join('\n'))
+
+    await tour.close()
+
+    expect(pids).toHaveLength(2)
+    await expect.poll(() => runningOf(pids)).toEqual([])
+    await expect.poll(filesLeft).toEqual([])
+  })
+
+  test('because nobody reads what it prints does, too', async () => {
+    const tour = new Program('start.js', SLOW, { TMPDIR: folder })
+    await tour.says('Two processes work for it')
+
+    const { out, code, err } = await tour.closeOutput()
+
+    expect(code, err).toBe(130)
+    const pids = pidsIn(out)
+    expect(pids).toHaveLength(2)
+    expect(runningOf(pids)).toEqual([])
+    expect(await filesLeft()).toEqual([])
+  })
+
   test('by kill -9 takes its workers and its server with it', async () => {
     const tour = new Program('start.js', SLOW, { TMPDIR: folder })
     await tour.says('reserveStock: started')

@@ -1,7 +1,7 @@
 import type { Keyboard } from '../terminal/keyboard.ts'
 import type { Screen } from '../terminal/screen.ts'
 
-const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+const SIGNALS = ['SIGINT', 'SIGTERM'] as const
 const EXIT_CODE = 130
 
 /** The user's wish to leave. The first q, Ctrl-C or signal stops gracefully, the second one at once. */
@@ -37,7 +37,11 @@ export class Interruption {
 
   watch(): void {
     for (const signal of SIGNALS) process.on(signal, () => this.#interrupt(EXIT_CODE))
-    this.#keyboard.open((key) => this.#interrupt(key === 'q' ? 0 : EXIT_CODE))
+    // The terminal was closed, or nobody reads the output any more. That may be heard several times, and is one wish.
+    const hangUp = () => this.#controller.abort()
+    process.on('SIGHUP', hangUp)
+    process.stdout.on('error', hangUp)
+    this.#keyboard.open({ quit: (key) => this.#interrupt(key === 'q' ? 0 : EXIT_CODE), hangUp })
   }
 
   #interrupt(exitCode: number): void {

@@ -34,12 +34,12 @@ export function padded(text: string, columns: number): string {
 
 /**
  * A line as several of at most so many columns, broken between words. The others are indented like the words of the first, which begin behind a mark
- * such as `✔` or `1.` if it has one.
+ * such as `✔`, `1.` or a time if it has one.
  */
 export function wrapped(line: string, columns: number): readonly string[] {
   if (widthOf(line) <= columns) return [line]
   // biome-ignore lint/suspicious/noControlCharactersInRegex: a mark may be coloured.
-  const lead = /^ *(?:(?:\u001b\[\d+m)*(?:[^\sa-zA-Z0-9]|\d+\.)(?:\u001b\[\d+m)* +)?/.exec(line)![0]
+  const lead = /^ *(?:(?:\u001b\[\d+m)*(?:[^\sa-zA-Z0-9]|\d+\.(?:\d+ s)?)(?:\u001b\[\d+m)* +)?/.exec(line)![0]
   const indent = Math.min(widthOf(lead), Math.floor(columns / 2))
   const text = wrapAnsi(line.slice(lead.length), columns - indent, { hard: true })
   return text.split('\n').map((part, index) => (index === 0 ? lead : ' '.repeat(indent)) + part)

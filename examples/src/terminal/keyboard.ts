@@ -19,9 +19,10 @@ export class Keyboard {
     return this.#source !== undefined
   }
 
-  /** Begins to listen. The terminal then sends no signal for Ctrl-C, so `quit` is called for it, and for q. */
-  open(quit: (key: 'q' | 'Ctrl-C') => void): void {
+  /** Begins to listen. The terminal then sends no signal for Ctrl-C, so `quit` is called for it, and for q; `hangUp` when the terminal is gone. */
+  open({ quit, hangUp }: { quit: (key: 'q' | 'Ctrl-C') => void; hangUp: () => void }): void {
     if (this.#source === undefined) return
+    this.#source.on('error', hangUp)
     this.#source.setRawMode(true)
     this.#source.on('data', this.#receive)
     this.#source.resume()

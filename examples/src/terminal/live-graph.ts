@@ -1,4 +1,4 @@
-import { fitted, padded, type SpareLine } from './fitting.ts'
+import { fitted, padded, type SpareLine, wrapped } from './fitting.ts'
 import { isBackwards, type RunView, type StepState, type StepView } from './run-view.ts'
 import type { Colours, Screen } from './screen.ts'
 
@@ -53,7 +53,7 @@ interface Look {
  * without the arrows.
  */
 export function graphLines(view: RunView, look: Look): readonly (string | SpareLine)[] {
-  const { colours } = look
+  const { colours, columns } = look
   const arrow = isBackwards(view) ? colours.yellow('▲') : colours.dim('▼')
   const nameWidth = Math.max(...view.steps.map(({ name }) => name.length))
   const graph = ranksOf(view.steps).flatMap((rank, index) => [
@@ -64,7 +64,10 @@ export function graphLines(view: RunView, look: Look): readonly (string | SpareL
       return `  ${colours.dim(bracket)} ${stepLine(step, look, nameWidth)}`
     }),
   ])
-  return [...graph, `  ${colours.dim(`run ${view.status}`)}`]
+  const errors = view.steps
+    .filter(({ error, state }) => error !== undefined && state !== 'undone')
+    .flatMap(({ name, error }) => wrapped(`  ${name}: ${error}`, columns).map((line) => colours.dim(line)))
+  return [...graph, `  ${colours.dim(`run ${view.status}`)}`, ...errors]
 }
 
 /** From so many columns on there is room for how long a step took. */
@@ -75,14 +78,12 @@ function stepLine(step: StepView, { colours, frame, columns }: Look, nameWidth: 
   const mark = symbol === SPINNER[0] ? SPINNER[frame % SPINNER.length]! : symbol
   const tries = step.attempt === 0 ? '' : step.attempt === 1 ? '1 attempt' : `${step.attempt} attempts`
   const took = step.durationMs === undefined ? '' : `${Math.round(step.durationMs)} ms`
-  const error = step.error === undefined || step.state === 'undone' ? '' : step.error
   const cells = [
     `${paint(mark)} ${padded(step.name, nameWidth)}`,
     paint(padded(step.state, 11)),
     padded(tries, 10),
     ...(columns < TIMES_MIN_COLUMNS ? [] : [took.padStart(8)]),
     ...(step.worker === undefined ? [] : [step.worker]),
-    ...(error === '' ? [] : [colours.dim(error)]),
   ]
   return cells.join('  ').trimEnd()
 }
