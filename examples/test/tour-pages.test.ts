@@ -39,6 +39,13 @@ describe('a page about an order', () => {
     for (let check = 1; check <= 6; check += 1) expect(after).toContain(`✔ check ${check}`)
   })
 
+  test('fills a large terminal with what has happened, also at the end', () => {
+    const large = orderPageLines(ended(), look, { columns: 119, rows: 45 }).join('\n')
+    expect(large).toContain('› checkFraud: started by worker A')
+    const small = orderPageLines(ended(), look, { columns: 79, rows: 24 }).join('\n')
+    expect(small).not.toContain('› checkFraud: started by worker A')
+  })
+
   test('a page in colours is as wide as one without', () => {
     const size = { columns: 79, rows: 24 }
     const coloured = { ...look, colours: picocolors.createColors(true) }

@@ -25,38 +25,49 @@ interface Look {
   readonly leaseMs: number
 }
 
-/** More on a terminal of more than 24 rows. */
+/** More if there is room. */
 const NEWS_MIN = 3
-const NEWS_MAX = 12
 const BAR_CELLS = 12
 /** From so many columns on there is room for the numbers of processes. */
 const PIDS_MIN_COLUMNS = 72
 
 /** The page as lines that fit on a terminal of this size: a pure function. */
 export function orderPageLines(page: OrderPage, look: Look, size: Size): readonly string[] {
-  const { bold, dim } = look.colours
-  const { sight, checks } = page
+  const { sight, checks, news, title } = page
   const wrap = (line: string) => wrapped(line, size.columns)
   const hasEnded = checks.length > 0
-  const middle = [
+  const above = [
+    ...wrap(look.colours.bold(title)),
+    { spare: '' },
     ...(hasEnded ? [] : [...workerLines(sight, look, size), { spare: '' }]),
     ...graphLines(withoutErrors(sight.view), { ...look, columns: size.columns }),
     ...undoneLines(page, look.colours, wrap),
     ...requestLines(page, look.colours, wrap),
     { spare: '' },
-    ...(hasEnded
-      ? checks.flatMap(wrap)
-      : page.news.slice(-newsFor(size)).flatMap((line) => wrap(`  ${dim('›')} ${line}`))),
   ]
+  const below = checks.flatMap(wrap)
   const footer = ['', ...wrap(page.footer)]
-  const top = [...wrap(bold(page.title)), { spare: '' }]
   // The footer stands, whatever else must be left out.
   const rows = size.rows - footer.length
-  return [...fitted([...top, ...middle], { ...size, rows }), ...footer].slice(0, size.rows)
+  const newest = newestLines(
+    news.map((line) => wrap(`  ${look.colours.dim('›')} ${line}`)),
+    { itemsMin: hasEnded ? 0 : NEWS_MIN, linesMax: rows - above.length - below.length - 1 },
+  )
+  const middle = newest.length > 0 && hasEnded ? [...newest, { spare: '' }] : newest
+  return [...fitted([...above, ...middle, ...below], { ...size, rows }), ...footer].slice(0, size.rows)
 }
 
-function newsFor({ rows }: Size): number {
-  return Math.max(NEWS_MIN, Math.min(NEWS_MAX, rows - 24 + NEWS_MIN))
+/** The lines of as many of the newest items as there is room for, or of a few more. */
+function newestLines(
+  items: readonly (readonly string[])[],
+  { itemsMin, linesMax }: { readonly itemsMin: number; readonly linesMax: number },
+): readonly string[] {
+  const shown: string[] = []
+  for (const [index, lines] of items.toReversed().entries()) {
+    if (index >= itemsMin && shown.length + lines.length > linesMax) break
+    shown.unshift(...lines)
+  }
+  return shown
 }
 
 function workerLines({ workers }: Sight, look: Look, { columns }: Size): readonly (string | SpareLine)[] {

@@ -40,7 +40,7 @@ export interface TourSettings {
  * if no PostgreSQL can be started.
  */
 export async function giveTour(settings: TourSettings): Promise<boolean> {
-  const { screen, url } = settings
+  const { screen, interrupted, url } = settings
   const page = await readOpeningPage(screen.colours)
   const showCode = (...below: readonly string[]) => screen.drawPage((size) => page(below, size))
   screen.turnPage()
@@ -48,6 +48,7 @@ export async function giveTour(settings: TourSettings): Promise<boolean> {
   showCode(url === undefined ? 'Starting PostgreSQL and two workers …' : 'Starting two workers …')
   const tourDatabase = await openTourDatabase(url)
   try {
+    interrupted.throwIfAborted()
     return await onDatabase(settings, tourDatabase, async (props) => {
       const setting = settingOf(tourDatabase, props.crew)
       if (!screen.live) screen.print(setting)
@@ -88,6 +89,7 @@ async function onDatabase(
       sql,
     }
     await crew.complete()
+    interrupted.throwIfAborted()
     await overture(props)
     return await playScenes(props, store, paceMs * KILL_PACES)
   } finally {
