@@ -1,4 +1,5 @@
 import type { Keyboard } from '../terminal/keyboard.ts'
+import type { Screen } from '../terminal/screen.ts'
 
 /** Who watches the tour: somebody at a keyboard, or nobody. */
 export class Reader {
@@ -40,5 +41,33 @@ export class Reader {
       }
     })
     this.#wake = undefined
+  }
+}
+
+interface Sitting {
+  readonly reader: Reader
+  readonly screen: Screen
+  /** How long the reader may look at a page before the next one comes by itself. */
+  readonly pageMs: number
+}
+
+/** Draws a page until the reader has seen it. Without a terminal there is no page. */
+export async function untilSeen(
+  { reader, screen, pageMs }: Sitting,
+  draw: (footer: string) => void,
+): Promise<void> {
+  if (!screen.live) return
+  const { bold } = screen.colours
+  const endsAtMs = performance.now() + pageMs
+  for (;;) {
+    const leftMs = Math.max(0, endsAtMs - performance.now())
+    const seconds = Math.ceil(leftMs / 1_000)
+    draw(
+      reader.hasKeyboard
+        ? `${bold('any key')} go on (by itself in ${seconds} s)   ${bold('q')} quit`
+        : `It goes on in ${seconds} s.`,
+    )
+    if (reader.keys().length > 0 || leftMs === 0) return
+    await reader.pause(Math.min(leftMs, 1_000))
   }
 }

@@ -11,7 +11,7 @@ import type { Screen } from '../terminal/screen.ts'
 import type { Crew } from './crew.ts'
 import { newsBetween, requestNews } from './news.ts'
 import { orderPageLines } from './order-page.ts'
-import type { Reader } from './reader.ts'
+import { type Reader, untilSeen } from './reader.ts'
 import type { Lookout, Sight, WorkerSight } from './sight.ts'
 
 /** What a scene of the tour plays with. */
@@ -53,32 +53,11 @@ export async function play(scene: Scene, props: Props): Promise<boolean> {
   const checklist = new Checklist({ colours: screen.colours, print: (...lines) => showing.add(lines) })
   await scene.check(checklist, sight.run)
   if (!screen.live) screen.print('', ...showing.checks)
-  await turnPage(props, (footer) => showing.draw(sight, footer))
+  await untilSeen(props, (footer) => showing.draw(sight, footer))
   if (props.sql) await showSqlPage(props, sight.run)
   // A key that was pressed here must not kill anybody in the next scene.
   reader.keys()
   return checklist.allKept
-}
-
-/** Draws a page until the reader has seen it. */
-export async function turnPage(
-  { reader, screen, pageMs }: Pick<Props, 'reader' | 'screen' | 'pageMs'>,
-  draw: (footer: string) => void,
-): Promise<void> {
-  if (!screen.live) return
-  const endsAtMs = performance.now() + pageMs
-  for (;;) {
-    const leftMs = endsAtMs - performance.now()
-    const seconds = Math.ceil(Math.max(0, leftMs) / 1_000)
-    const { bold } = screen.colours
-    draw(
-      reader.hasKeyboard
-        ? `${bold('any key')} go on (by itself in ${seconds} s)   ${bold('q')} quit`
-        : `It goes on in ${seconds} s.`,
-    )
-    if (reader.keys().length > 0 || leftMs <= 0) return
-    await reader.pause(Math.min(leftMs, 1_000))
-  }
 }
 
 async function showSqlPage(props: Props, run: RunSnapshot): Promise<void> {
@@ -92,7 +71,7 @@ async function showSqlPage(props: Props, run: RunSnapshot): Promise<void> {
   ]
   if (!screen.live) return screen.print('', ...lines(screen.size.columns))
   screen.turnPage()
-  await turnPage(props, (footer) =>
+  await untilSeen(props, (footer) =>
     screen.drawPage((size) => fitted([...lines(size.columns), '', footer], size)),
   )
 }

@@ -12,8 +12,8 @@ import type { Screen } from '../terminal/screen.ts'
 import { closingLines } from './closing-page.ts'
 import { Crew } from './crew.ts'
 import { readOpeningPage } from './opening-page.ts'
-import { Reader } from './reader.ts'
-import { type Props, play, type Scene, turnPage } from './scene.ts'
+import { Reader, untilSeen } from './reader.ts'
+import { type Props, play, type Scene } from './scene.ts'
 import { Lookout, type Sight, type WorkerSight } from './sight.ts'
 import { openTourDatabase, type TourDatabase } from './tour-database.ts'
 
@@ -52,7 +52,7 @@ export async function giveTour(settings: TourSettings): Promise<boolean> {
     return await onDatabase(settings, tourDatabase, async (props) => {
       const setting = settingOf(tourDatabase, props.crew)
       if (!screen.live) screen.print(setting)
-      await turnPage(props, (footer) => showCode(setting, '', footer))
+      await untilSeen(props, (footer) => showCode(setting, '', footer))
     })
   } finally {
     await tourDatabase.close()
