@@ -97,15 +97,19 @@ describe('the tour in a terminal of 80 columns and 24 rows', () => {
   })
 })
 
-describe('the tour in a terminal of 120 columns and 45 rows', () => {
-  test('goes on by itself when nobody presses a key, and kills by itself', async () => {
-    const tour = inTerminal(120, 45, '--pace', '20')
+describe('the tour in other terminals', () => {
+  test.each([
+    [120, 45],
+    [60, 24],
+  ])('of %i columns and %i rows goes on by itself, and kills by itself', async (columns, rows) => {
+    const tour = inTerminal(columns, rows, '--pace', '20')
 
     expect(await tour.ended).toBe(0)
 
-    const history = tour.history.join('\n')
+    // Some sentences take two rows.
+    const history = tour.history.join(' ').replace(/ +/g, ' ')
     for (const told of [...CHECKS, ...UNDO_CHECKS, 'Every promise was kept.']) expect(history).toContain(told)
-    expect(history).toMatch(/2\. worker [AB], key .+: nothing moved, this key has paid/)
+    expect(history).toMatch(/2\. worker [AB], key \S+: nothing moved, this key has paid/)
     expect(tour.hasWrappedRow).toBe(false)
     expect(await filesLeft()).toEqual([])
   })
