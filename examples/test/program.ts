@@ -73,6 +73,12 @@ export class Program {
     return this.ended
   }
 
+  /** Reads no more of what it prints, like `head` when it has enough. */
+  closeOutput(): Promise<Ended> {
+    this.#child.stdout!.destroy()
+    return this.ended
+  }
+
   #missingText(text: string, when: string): Error {
     return new Error(`The process did not say "${text}" ${when}. It said:\n${this.#out}\n${this.#err}`)
   }

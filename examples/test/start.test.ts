@@ -8,11 +8,12 @@ const TIMEOUT = { timeout: 30_000 }
 describe('flags', () => {
   test.each([
     [['--nope'], "Unknown option '--nope'"],
-    [['--only', 'everything'], '--only takes order, import, csv, or media, got "everything".'],
+    [['--only', 'everything'], '--only takes order, import, csv, media, waiting, or all, got "everything".'],
     [['--only'], "Option '--only <value>' argument missing"],
     [['--folder', ''], '--folder takes a path, got nothing.'],
     [['--pace', 'fast'], '--pace takes whole milliseconds from 0 to 99999, got "fast".'],
-    [['order'], "Unexpected argument 'order'"],
+    [['nothing'], 'There is no example "nothing". There is order, import, csv, media, waiting, or all.'],
+    [['order', 'csv'], 'One name at most, got order and csv.'],
   ])('%j is refused with a reason', (args, reason) => {
     expect(() => readFlags(args, '/default')).toThrow(reason)
   })
@@ -20,11 +21,18 @@ describe('flags', () => {
   test('have defaults', () => {
     expect(readFlags([], '/default')).toEqual({
       help: false,
-      only: undefined,
+      list: false,
+      show: 'tour',
       fresh: false,
       folder: '/default',
       paceMs: 350,
+      sql: false,
     })
+  })
+
+  test('take an example by its name, with --only or without', () => {
+    expect(readFlags(['media'], '/default').show).toBe('media')
+    expect(readFlags(['--only', 'media'], '/default').show).toBe('media')
   })
 })
 
@@ -38,7 +46,20 @@ test('an unknown flag ends with exit code 2 and one clear line', TIMEOUT, async 
 test('--help explains every option and does nothing else', TIMEOUT, async () => {
   const { code, out } = await new Program('start.js', ['--help']).ended
   expect(code).toBe(0)
-  for (const flag of ['--only', '--fresh', '--folder', '--pace', 'DATABASE_URL']) expect(out).toContain(flag)
+  const flags = ['--list', '--only', '--sql', '--fresh', '--folder', '--pace', '--help', 'DATABASE_URL']
+  for (const flag of flags) expect(out).toContain(flag)
+  for (const name of ['order', 'import', 'csv', 'media', 'waiting', 'all'])
+    expect(out).toContain(`  ${name} `)
+  expect(Math.max(...out.split('\n').map((line) => line.length))).toBeLessThan(80)
+})
+
+test.each([
+  ['--list', 'npm start -- media'],
+  ['waiting', 'node examples/dist/waiting/desk.js approve'],
+])('%s tells how to start examples, and starts nothing', TIMEOUT, async (argument, told) => {
+  const { code, out, err } = await new Program('start.js', [argument]).ended
+  expect(code, err).toBe(0)
+  expect(out).toContain(told)
 })
 
 test('--fresh is refused on a PostgreSQL server', TIMEOUT, async () => {

@@ -30,6 +30,7 @@ export async function openTheatre() {
         screen: new Screen(paper as unknown as OutputStream),
         filesFolder,
         paceMs: 0,
+        sql: true,
         interrupted: new AbortController().signal,
       }
       return { kept: await perform(stage, [open(stage)]), text: paper.text }

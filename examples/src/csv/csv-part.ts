@@ -62,7 +62,7 @@ function csvFile({ filesFolder }: Stage): string {
 }
 
 async function showBadRows({ database, screen }: Stage, name: string): Promise<void> {
-  screen.print('', ...table(await readBadRows(database, name)), '')
+  screen.print('', ...table(await readBadRows(database, name), screen.size.columns), '')
 }
 
 interface Imported {

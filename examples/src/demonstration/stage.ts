@@ -11,6 +11,8 @@ export interface Stage {
   readonly filesFolder: string
   /** How long each service of the shop, and storing a picture, takes. */
   readonly paceMs: number
+  /** Whether to show the rows as the tables have them. */
+  readonly sql: boolean
   /** Aborted when the user wants to stop. */
   readonly interrupted: AbortSignal
 }

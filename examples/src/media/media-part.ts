@@ -2,16 +2,19 @@ import { join } from 'node:path'
 import type { RunSnapshot } from '@belay/workflow'
 import type { Outcome, Part, Players } from '../demonstration/part.ts'
 import { currentShowing } from '../demonstration/showing.ts'
+import { showSql } from '../demonstration/sql-rows.ts'
 import type { Stage } from '../demonstration/stage.ts'
 import { Checklist } from '../terminal/checklist.ts'
 import { LinesWithoutItems } from '../terminal/lines-without-items.ts'
-import { table } from '../terminal/table.ts'
 import { Galleries, heightOf, type Photo, WIDTHS } from './gallery/index.ts'
 import { makeGallery } from './make-gallery.ts'
 import { followItems } from './resize-progress.ts'
 
 const PHOTOS = 8
 const PICTURES = PHOTOS * WIDTHS.length
+
+const STATES_SQL = `select split_part(name, '[', 1) as step, status, count(*)::int as rows, sum(losses)::int as losses
+from belay.workflow_step_overview where run_id = $1 group by 1, 2 order by min(step)`
 
 /** Makes a gallery of photographs, then another that may not be published and whose files are all removed. */
 export function mediaPart(stage: Stage): Part {
@@ -42,7 +45,7 @@ async function showGalleries(stage: Stage, galleries: Galleries, maker: Maker): 
   screen.heading(`Gallery 1 of 2: ${PHOTOS} photographs in ${WIDTHS.length} sizes, and a contact sheet`)
   const online = `gallery-${id}-a`
   const published = await maker.make(online, photos)
-  await showRows(stage, published)
+  await showSql(stage, STATES_SQL, published.id)
   screen.print(`  Look at it: ${galleries.pathOf(`${online}/index.html`)}`)
   await checkPublished(checklist, galleries, { run: published, gallery: online })
 
@@ -52,17 +55,10 @@ async function showGalleries(stage: Stage, galleries: Galleries, maker: Maker): 
     refused,
     photos.map((photo, index) => (index === 0 ? { name: photo.name } : photo)),
   )
-  await showRows(stage, undone)
+  await showSql(stage, STATES_SQL, undone.id)
   await checkRemoved(checklist, galleries, { run: undone, gallery: refused })
 
   return { kept: checklist.allKept, finish }
-}
-
-async function showRows({ database, screen }: Stage, run: RunSnapshot): Promise<void> {
-  const sql = `select split_part(name, '[', 1) as step, status, count(*)::int as rows, sum(losses)::int as losses
-from belay.workflow_step_overview where run_id = $1 group by 1, 2 order by min(step)`
-  screen.print('', ...sql.split('\n').map((line) => `  ${screen.colours.dim(line)}`))
-  screen.print(...table(await database.query<Record<string, unknown>>(sql, [run.id])), '')
 }
 
 interface Made {

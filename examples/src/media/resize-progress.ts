@@ -1,7 +1,9 @@
 import type { RunHandle } from '@belay/workflow'
+import { widthOf, wrapped } from '../terminal/fitting.ts'
 import type { Screen } from '../terminal/screen.ts'
 
 const BAR_CELLS = 32
+const BAR_MIN_CELLS = 8
 /** Without a terminal, a line is printed each time so many more items have ended. */
 const LINE_ITEMS = 8
 
@@ -59,13 +61,21 @@ class ItemProgress {
   }
 
   #draw(): void {
-    const cells = (items: number) => Math.round((BAR_CELLS * items) / Math.max(1, this.#total))
-    const bar = '↩'.repeat(cells(this.#undone)).padEnd(cells(this.#done), '█').padEnd(BAR_CELLS, '·')
     const { green, yellow, dim } = this.#screen.colours
-    const [paint, pictures] =
-      this.#undone > 0
-        ? [yellow, `${this.#undone} pictures removed again`]
-        : [green, `${this.#done} of ${this.#total} pictures`]
-    this.#screen.draw([`  ${paint(bar)}  ${pictures}  ${dim(`run ${this.#status}`)}`])
+    const isUndone = this.#undone > 0
+    const paint = isUndone ? yellow : green
+    const pictures = isUndone
+      ? `${this.#undone} pictures removed again`
+      : `${this.#done} of ${this.#total} pictures`
+    const rest = `${pictures}  run ${this.#status}`
+    this.#screen.draw(({ columns }) => {
+      const cells = Math.max(BAR_MIN_CELLS, Math.min(BAR_CELLS, columns - widthOf(rest) - 4))
+      return wrapped(`  ${paint(this.#bar(cells))}  ${pictures}  ${dim(`run ${this.#status}`)}`, columns)
+    })
+  }
+
+  #bar(length: number): string {
+    const cells = (items: number) => Math.round((length * items) / Math.max(1, this.#total))
+    return '↩'.repeat(cells(this.#undone)).padEnd(cells(this.#done), '█').padEnd(length, '·')
   }
 }

@@ -36,3 +36,20 @@ export async function readAccount(database: Database, orderId: string): Promise<
   )
   return account!
 }
+
+/** A request that the card network received. */
+export interface CardRequest {
+  /** Its idempotency key. */
+  readonly charge_id: string
+  /** The `application_name` of the connection. */
+  readonly asked_by: string
+  readonly moved_cents: number
+}
+
+/** The card network's own log of an order's charges, in the order in which they came. */
+export function readCardRequests(database: Database, orderId: string): Promise<readonly CardRequest[]> {
+  return database.query(
+    'select charge_id, asked_by, moved_cents from shop.card_requests where order_id = $1 order by request',
+    [orderId],
+  )
+}

@@ -12,14 +12,14 @@ import { orderSchema, type Shop } from './shop/index.ts'
 export function fulfilOrder(shop: Shop) {
   return define('fulfil-order', { version: 1, input: orderSchema })
     .step('reserveStock', {
-      run: ({ input, idempotencyKey }) => shop.stock.reserve(input, idempotencyKey),
+      run: ({ input, idempotencyKey: key }) => shop.stock.reserve(input, key),
       compensate: ({ output }) => shop.stock.release(output.reservationId),
     })
     .step('checkFraud', {
       run: async ({ input }) => {
         const { score, suspicious } = await shop.fraud.check(input)
         // A second check would give the same answer, so there is no retry.
-        if (suspicious) throw new PermanentError(`Order ${input.id} looks like fraud (score ${score}).`)
+        if (suspicious) throw new PermanentError(`Fraud score ${score}.`)
         return { score }
       },
     })
@@ -69,3 +69,5 @@ export function fulfilOrder(shop: Shop) {
       compensate: ({ input }) => shop.analytics.removeSale(input.id),
     })
 }
+
+export type FulfilOrder = ReturnType<typeof fulfilOrder>

@@ -1,13 +1,19 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Screen } from './screen.ts'
+import type { Colours } from './screen.ts'
+
+/** Where a checklist writes: a screen, or a page that shows it below other things. */
+export interface Paper {
+  readonly colours: Colours
+  print(...lines: readonly string[]): void
+}
 
 /** The promises, checked one by one before the reader's eyes. */
 export class Checklist {
   #broken = 0
-  readonly #screen: Screen
+  readonly #paper: Paper
 
-  constructor(screen: Screen) {
-    this.#screen = screen
+  constructor(paper: Paper) {
+    this.#paper = paper
   }
 
   /** True while every promise was kept. */
@@ -19,13 +25,13 @@ export class Checklist {
     promise: string,
     { actual, expected }: { readonly actual: unknown; readonly expected: unknown },
   ): void {
-    const { green, red } = this.#screen.colours
+    const { green, red } = this.#paper.colours
     if (isDeepStrictEqual(actual, expected)) {
-      this.#screen.print(`  ${green('✔')} ${promise}`)
+      this.#paper.print(`  ${green('✔')} ${promise}`)
       return
     }
     this.#broken += 1
-    this.#screen.print(
+    this.#paper.print(
       `  ${red('✘')} ${promise}: expected ${JSON.stringify(expected)}, found ${JSON.stringify(actual)}`,
     )
   }

@@ -1,3 +1,4 @@
+import { fitted, padded, type SpareLine, wrapped } from './fitting.ts'
 import { isBackwards, type RunView, type StepState, type StepView } from './run-view.ts'
 import type { Colours, Screen } from './screen.ts'
 
@@ -32,46 +33,69 @@ export class LiveGraph {
 
   #draw(): void {
     this.#frame += 1
-    this.#screen.draw(graphLines(this.#view, { colours: this.#screen.colours, frame: this.#frame }))
+    const { colours } = this.#screen
+    this.#screen.draw((size) => {
+      const lines = graphLines(this.#view, { colours, frame: this.#frame, columns: size.columns })
+      return fitted(lines, size)
+    })
   }
 }
 
-/** The graph as lines: steps that can run in parallel stand together, and arrows between them show the run's direction. */
-export function graphLines(
-  view: RunView,
-  { colours, frame }: { readonly colours: Colours; readonly frame: number },
-): readonly string[] {
+interface Look {
+  readonly colours: Colours
+  /** Of the spinner. */
+  readonly frame: number
+  readonly columns: number
+}
+
+/**
+ * The graph as lines: steps that can run in parallel stand together, and arrows between them show the run's direction. A small terminal can do
+ * without the arrows.
+ */
+export function graphLines(view: RunView, look: Look): readonly (string | SpareLine)[] {
+  const { colours, columns } = look
   const arrow = isBackwards(view) ? colours.yellow('▲') : colours.dim('▼')
   const nameWidth = Math.max(...view.steps.map(({ name }) => name.length))
   const graph = ranksOf(view.steps).flatMap((rank, index) => [
-    ...(index === 0 ? [] : [`   ${arrow}`]),
+    ...(index === 0 ? [] : [{ spare: `   ${arrow}` }]),
     ...rank.map((step, position) => {
       const bracket =
         rank.length === 1 ? '─' : position === 0 ? '┌' : position === rank.length - 1 ? '└' : '├'
-      return `  ${colours.dim(bracket)} ${stepLine(step, { colours, frame, nameWidth })}`
+      return `  ${colours.dim(bracket)} ${stepLine(step, look, nameWidth)}`
     }),
   ])
-  return [...graph, `  ${colours.dim(`run ${view.status}`)}`]
+  const errors = view.steps
+    .filter(({ error, state }) => error !== undefined && state !== 'undone')
+    .flatMap(({ name, error }) => wrapped(`  ${name}: ${error}`, columns).map((line) => colours.dim(line)))
+  return [...graph, `  ${colours.dim(`run ${view.status}`)}`, ...errors]
 }
 
-function stepLine(
-  step: StepView,
-  { colours, frame, nameWidth }: { colours: Colours; frame: number; nameWidth: number },
-): string {
-  const { symbol, paint } = look(step.state, colours)
+/** From so many columns on there is room for how long a step took. */
+const TIMES_MIN_COLUMNS = 72
+
+function stepLine(step: StepView, { colours, frame, columns }: Look, nameWidth: number): string {
+  const { symbol, paint } = markOf(step.state, colours)
   const mark = symbol === SPINNER[0] ? SPINNER[frame % SPINNER.length]! : symbol
   const tries = step.attempt === 0 ? '' : step.attempt === 1 ? '1 attempt' : `${step.attempt} attempts`
   const took = step.durationMs === undefined ? '' : `${Math.round(step.durationMs)} ms`
-  const error = step.error === undefined || step.state === 'undone' ? '' : colours.dim(step.error)
-  return `${paint(mark)} ${step.name.padEnd(nameWidth)}  ${paint(step.state.padEnd(11))}  ${tries.padEnd(10)}  ${took.padStart(8)}  ${error}`
+  const cells = [
+    `${paint(mark)} ${padded(step.name, nameWidth)}`,
+    paint(padded(step.state, 11)),
+    padded(tries, 10),
+    ...(columns < TIMES_MIN_COLUMNS ? [] : [took.padStart(8)]),
+    ...(step.worker === undefined ? [] : [step.worker]),
+  ]
+  return cells.join('  ').trimEnd()
 }
 
-function look(state: StepState, { dim, cyan, green, red, yellow }: Colours) {
+function markOf(state: StepState, { dim, cyan, green, red, yellow }: Colours) {
   switch (state) {
     case 'waiting':
       return { symbol: '·', paint: dim }
     case 'running':
       return { symbol: SPINNER[0], paint: cyan }
+    case 'orphaned':
+      return { symbol: '!', paint: red }
     case 'retrying':
       return { symbol: '↻', paint: yellow }
     case 'done':

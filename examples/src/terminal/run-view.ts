@@ -4,6 +4,8 @@ import type { EngineEvents, RunSnapshot, WorkflowDefinition } from '@belay/workf
 export type StepState =
   | 'waiting'
   | 'running'
+  // Held by a worker that died, until its lease ends.
+  | 'orphaned'
   | 'retrying'
   | 'done'
   | 'failed'
@@ -22,6 +24,8 @@ export interface StepView {
   /** The duration of the newest attempt that ended. */
   readonly durationMs: number | undefined
   readonly error: string | undefined
+  /** The worker that holds the step or ended its newest attempt, where several are shown. */
+  readonly worker?: string
 }
 
 export interface RunView {

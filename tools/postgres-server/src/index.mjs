@@ -34,14 +34,12 @@ export { createPglite, createPgliteDirectory } from './pglite.mjs'
 export async function startPostgres({ major = 18, settings = {}, durable = false } = {}) {
   const user = await unprivilegedUser()
   const home = await mkdtemp(join(tmpdir(), `belay-postgres-${major}-`))
-  // postgres opens its data directory by full path, so its user must be able to reach it.
-  await chmod(home, 0o755)
-  const binaries = await locateBinaries(major, home, user)
-  const data = join(home, 'data')
-  await initialise(data, binaries, user)
-  const port = await freePort()
-  const args = serverArguments({ data, port, durable, settings })
-  let server = await spawnServer(binaries.postgres, args, user)
+  const launched = await launch({ major, home, user, durable, settings }).catch(async (error) => {
+    await rm(home, { recursive: true, force: true })
+    throw error
+  })
+  const { postgres, data, port, args } = launched
+  let { server } = launched
   const guard = guardAgainstOrphans(data, home)
 
   const url = (database) => `postgres://postgres@127.0.0.1:${port}/${database}`
@@ -59,7 +57,7 @@ export async function startPostgres({ major = 18, settings = {}, durable = false
     async restart({ whileDown } = {}) {
       await server.end('SIGINT')
       await whileDown?.()
-      server = await spawnServer(binaries.postgres, args, user)
+      server = await spawnServer(postgres, args, user)
     },
     freeze() {
       server.signalAll('SIGSTOP')
@@ -69,7 +67,7 @@ export async function startPostgres({ major = 18, settings = {}, durable = false
     },
     async crash() {
       await server.killAll()
-      server = await spawnServer(binaries.postgres, args, user)
+      server = await spawnServer(postgres, args, user)
     },
     async createDatabase({ template } = {}) {
       const name = `db_${randomBytes(6).toString('hex')}`
@@ -79,11 +77,22 @@ export async function startPostgres({ major = 18, settings = {}, durable = false
   }
 }
 
-async function initialise(data, binaries, user) {
+async function launch({ major, home, user, durable, settings }) {
+  // postgres opens its data directory by full path, so its user must be able to reach it.
+  await chmod(home, 0o755)
+  const { initdb, postgres } = await locateBinaries(major, home, user)
+  const data = join(home, 'data')
+  await initialise(data, initdb, user)
+  const port = await freePort()
+  const args = serverArguments({ data, port, durable, settings })
+  return { postgres, data, port, args, server: await spawnServer(postgres, args, user) }
+}
+
+async function initialise(data, initdb, user) {
   await mkdir(data, { mode: 0o700 })
   if (user !== null) await chown(data, user.uid, user.gid)
   await run(
-    binaries.initdb,
+    initdb,
     ['-D', data, '-U', 'postgres', '-A', 'trust', '--encoding=UTF8', '--locale=C', '--no-sync'],
     user,
   )

@@ -1,7 +1,9 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { chmod, mkdtemp, readdir, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
@@ -93,3 +95,16 @@ it.skipIf(process.platform === 'win32').each(['SIGINT', 'SIGTERM', 'SIGKILL'])(
     await expect(ask(url, 'select 1')).rejects.toThrow('ECONNREFUSED')
   },
 )
+
+it('leaves no files when it cannot start', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'belay-no-server-'))
+  await chmod(folder, 0o755)
+  vi.stubEnv('TMPDIR', folder)
+  try {
+    await expect(startPostgres({ settings: { max_connections: 'many' } })).rejects.toThrow('max_connections')
+    expect(await readdir(folder)).toEqual([])
+  } finally {
+    vi.unstubAllEnvs()
+    await rm(folder, { recursive: true })
+  }
+})

@@ -13,7 +13,7 @@ export { CATALOGUE, createShopTables, restock } from './tables.ts'
 export type Shop = ReturnType<typeof openShop>
 
 /** The shop's services. None of them knows Belay. Each may be called twice with one id, and acts once. */
-export function openShop(database: Database) {
+export function openShop(database: Database, cardNetwork: payments.CardNetwork = { silentMs: 0 }) {
   return {
     stock: {
       reserve: (order: Order, reservationId: string) => stock.reserve(database, order, reservationId),
@@ -21,7 +21,8 @@ export function openShop(database: Database) {
     },
     fraud: { check: (order: Order) => checkFraud(database, order) },
     payments: {
-      charge: (charge: payments.Charge, chargeId: string) => payments.charge(database, charge, chargeId),
+      charge: (charge: payments.Charge, chargeId: string) =>
+        payments.charge(database, charge, chargeId, cardNetwork),
       refund: (orderId: string, refundId: string) => payments.refund(database, orderId, refundId),
     },
     invoices: {

@@ -22,6 +22,13 @@ const TABLES = [
      kind text not null check (kind in ('charge', 'refund')),
      amount_cents int not null
    )`,
+  `create table if not exists shop.card_requests (
+     request int generated always as identity primary key,
+     charge_id text not null,
+     order_id text not null,
+     asked_by text not null default current_setting('application_name'),
+     moved_cents int not null
+   )`,
   `create table if not exists shop.invoices (
      number int generated always as identity primary key,
      idempotency_key text not null unique,
