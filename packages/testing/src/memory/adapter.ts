@@ -12,6 +12,7 @@ import {
   type Stillness,
   type WithinTransaction,
 } from '@belay/workflow/adapter'
+import { ProcessClock } from '../clock/process-clock.ts'
 import { realClock } from '../clock/real-clock.ts'
 import { VirtualClock } from '../clock/virtual-clock.ts'
 import type { Dump } from '../invariants/dump.ts'
@@ -84,18 +85,31 @@ export class MemoryAdapter<C extends Clock = VirtualClock> implements Adapter {
   readonly #wakeup: Wakeup
   readonly #listening = new Set<() => void>()
   #closed = false
+  #isDead = false
 
   /** @internal */
   constructor(clock: C, rows: Rows, wakeup: Wakeup) {
     this.clock = clock
     this.#rows = rows
     this.#wakeup = wakeup
-    this.stillness = stillnessOf(rows, this)
+    this.stillness = stillnessOf(rows, this, () => !this.#closed && !this.#isDead)
   }
 
   /** Returns another adapter on the same store, like that of a second process. Closing one leaves the other open. */
   connect(): MemoryAdapter<C> {
     return new MemoryAdapter(this.clock, this.#rows, this.#wakeup)
+  }
+
+  /** @internal Another adapter on the same store, of a process that may die: from then on nothing it asks is answered. */
+  connectProcess(): { readonly adapter: MemoryAdapter<Clock>; readonly die: () => void } {
+    const clock = new ProcessClock(this.clock)
+    const adapter = new MemoryAdapter<Clock>(clock, this.#rows, this.#wakeup)
+    const die = () => {
+      clock.stop()
+      adapter.#isDead = true
+      adapter.#stopListening()
+    }
+    return { adapter, die }
   }
 
   /** A copy of everything in the store, to look at or for {@link checkInvariants}. Works on a closed adapter too. */
@@ -209,11 +223,15 @@ export class MemoryAdapter<C extends Clock = VirtualClock> implements Adapter {
   }
 
   wake(): void {
-    if (!this.#closed) this.#wakeup.send()
+    if (!this.#closed && !this.#isDead) this.#wakeup.send()
   }
 
   async close(): Promise<void> {
     this.#closed = true
+    this.#stopListening()
+  }
+
+  #stopListening(): void {
     for (const stop of this.#listening) stop()
     this.#listening.clear()
   }
@@ -237,6 +255,7 @@ export class MemoryAdapter<C extends Clock = VirtualClock> implements Adapter {
 
   /** Every verb runs synchronously, which makes it atomic. Only its answer is a promise. */
   async #verb<Answer>(run: () => Answer | Promise<Answer>): Promise<Answer> {
+    if (this.#isDead) return new Promise<never>(() => {})
     if (!this.#closed) return run()
     throw new BelayError('engine_closed', 'This memory adapter is closed. Create or connect another one.')
   }

@@ -9,9 +9,9 @@ const LOOKS = [
 ] as readonly (keyof Adapter)[]
 
 /** What this store, seen through this adapter, knows of its own future. */
-export function stillnessOf(rows: Rows, adapter: Adapter): Stillness {
+export function stillnessOf(rows: Rows, adapter: Adapter, isOpen: () => boolean): Stillness {
   const own = LOOKS.map((verb) => adapter[verb])
-  const isWhole = () => LOOKS.every((verb, index) => adapter[verb] === own[index])
+  const isWhole = () => isOpen() && LOOKS.every((verb, index) => adapter[verb] === own[index])
   return {
     of: adapter,
     get changes() {

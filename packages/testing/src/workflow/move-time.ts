@@ -1,0 +1,39 @@
+import { realTime } from '../clock/turn.ts'
+import type { VirtualClock } from '../clock/virtual-clock.ts'
+import type { Script } from './script.ts'
+
+/** How long a handler may take in real time before virtual time moves on: its timeout shall not pass while it reads a file. */
+const HANDLER_MS = 100
+
+export interface MovingParts {
+  readonly clock: VirtualClock
+  readonly script: Script
+  readonly isDone: () => boolean
+  /** The last instant. */
+  readonly until: number
+  /** How long nothing must happen, in real milliseconds, before nothing will. */
+  readonly graceMs: number
+}
+
+/** Moves time from timer to timer. `late`: the next one is due after `until`. `stuck`: no time would change anything. */
+export async function moveTime(parts: MovingParts): Promise<'done' | 'late' | 'stuck'> {
+  const { clock, script, isDone, until, graceMs } = parts
+  await clock.advance(0)
+  let stillSince = performance.now()
+  while (!isDone()) {
+    const { nextAt } = clock
+    const runningForMs = script.runningForMs
+    const isWorking = runningForMs !== undefined && runningForMs < HANDLER_MS
+    if (nextAt !== undefined && !isWorking) {
+      if (nextAt > until) return 'late'
+      await clock.advanceTo(nextAt)
+    } else {
+      if (runningForMs === undefined && performance.now() - stillSince >= graceMs) return 'stuck'
+      await realTime(1)
+      await clock.advance(0)
+      if (nextAt === undefined) continue
+    }
+    stillSince = performance.now()
+  }
+  return 'done'
+}
