@@ -142,7 +142,7 @@ export const RULES = [
       // The simulation and tested workflows run engines, and the conformance suite asks one to act on runs: the core decides the result of an action.
       {
         module: /^@belay\/workflow$/,
-        except: /^(simulation|conformance|workflow)\//,
+        except: /^(simulation|conformance|workflow|rollback)\//,
         typesAllowed: true,
         because: LOADS_THE_ENGINE,
       },
