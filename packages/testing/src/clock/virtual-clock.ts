@@ -101,7 +101,7 @@ export class VirtualClock implements Clock {
     await this.#standstills.whileMoving(async () => {
       await settleTurns()
       while (await this.#fireNext(target)) await settleTurns()
-      await this.#moveTo(target)
+      this.#moveTo(target)
       await settleTurns()
     })
   }
@@ -126,12 +126,23 @@ export class VirtualClock implements Clock {
     const deadline = this.#now + limitMs
     await settleTurns()
     while (!state.settled) {
-      const next = this.nextAt
-      if (next === undefined) await this.#awaitOutside(state)
-      else if (next > deadline) throw this.#overdue(`within ${limitMs} ms of virtual time`)
-      else await this.#fireNext(deadline, state)
+      if (!(await this.#fireNext(deadline, state)) && !state.settled) {
+        const next = this.nextAt
+        if (next === undefined) await this.#awaitOutside(state)
+        else if (next > deadline) throw this.#overdue(`within ${limitMs} ms of virtual time`)
+      }
       await settleTurns()
     }
+  }
+
+  /** @internal Moves time to the next timer and fires it, unless it is due after `limit`. Resolves to whether it did. */
+  async step(limit: number): Promise<boolean> {
+    let hasFired = false
+    await this.#standstills.whileMoving(async () => {
+      hasFired = await this.#fireNext(limit)
+      await settleTurns()
+    })
+    return hasFired
   }
 
   #next(): PendingTimer | undefined {
@@ -143,37 +154,41 @@ export class VirtualClock implements Clock {
   /** Fires the next timer, unless it is due after `limit`, or `state` settles before. Resolves to whether it did. */
   async #fireNext(limit: number, state?: { readonly settled: boolean }): Promise<boolean> {
     let next = this.#next()
-    if (next === undefined || next.dueAt > limit) return false
-    if (next.dueAt - this.#now > LEAP_MS && this.#loops.isBusy) {
+    if (Math.min(next?.dueAt ?? limit, limit) - this.#now > LEAP_MS && this.#loops.isBusy) {
       await letRealWorkEnd(() => !this.#loops.isBusy)
       next = this.#next()
-      if (state?.settled || next === undefined || next.dueAt > limit) return false
     }
+    if (state?.settled || next === undefined || next.dueAt > limit) return false
     // Those that catch up may change what comes next, though nothing comes before.
-    if (await this.#moveTo(next.dueAt)) return true
-    this.#take(next)
-    next.fire()
+    if (this.#moveTo(next.dueAt)) return true
+    const loop = this.#loops.find(next)
+    if (loop === undefined) {
+      this.#timers.remove(next)
+      next.fire()
+    } else this.#fireLoops(loop)
     return true
   }
 
-  /** Resolves to whether firings that were left out had to be made up for. */
-  async #moveTo(instant: number): Promise<boolean> {
+  /** Loops that look at one instant look together: what one of them finds, another may find too, as in a fleet of processes. */
+  #fireLoops(first: PendingTimer): void {
+    for (let next: PendingTimer | undefined = first; next?.dueAt === this.#now; next = this.#next()) {
+      const loop = this.#loops.find(next)
+      if (loop === undefined) return
+      this.#loops.remove(loop)
+      loop.fire()
+    }
+  }
+
+  /** Whether firings that were left out had to be made up for. */
+  #moveTo(instant: number): boolean {
     if (instant <= this.#now) return false
     this.#now = instant
     const owed = this.#loops.skipTo(instant)
     for (const timer of owed) {
-      if (this.#take(timer)) timer.fire()
-      await settleTurns()
+      this.#loops.remove(timer)
+      timer.fire()
     }
     return owed.length > 0
-  }
-
-  /** Whether the timer was still pending. */
-  #take(timer: PendingTimer): boolean {
-    const loop = this.#loops.find(timer)
-    if (loop === undefined) this.#timers.remove(timer)
-    else this.#loops.remove(loop)
-    return loop !== undefined
   }
 
   async #awaitOutside(state: { readonly settled: boolean }): Promise<void> {

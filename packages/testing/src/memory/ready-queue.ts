@@ -49,11 +49,11 @@ export class ReadyQueue {
   }
 
   /** When the first entry of these definitions, or of any, is or becomes available; `Infinity` for never. */
-  firstAt(definitionIds: ReadonlySet<number> | undefined): number {
+  firstAt(definitionIds: readonly number[] | undefined): number {
     const entry =
       definitionIds === undefined
         ? this.#sorted[0]
-        : this.#sorted.find((one) => definitionIds.has(one.definitionId))
+        : this.#sorted.find((one) => definitionIds.includes(one.definitionId))
     return entry?.availableAt ?? Number.POSITIVE_INFINITY
   }
 

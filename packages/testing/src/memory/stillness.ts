@@ -2,23 +2,33 @@ import type { Adapter, Stillness } from '@belay/workflow/adapter'
 import { nextDeadline } from './due.ts'
 import type { Rows } from './rows.ts'
 
-/** Verbs that loops call over and over: while one of them is replaced, nobody knows what a look would find. */
-const LOOKS = [
-  ...['claim', 'held', 'renew', 'sweep', 'stopping', 'drain', 'beginUndo', 'upcoming', 'expireRuns'],
-  ...['findRunEnds', 'readStatuses', 'observeRuns', 'readRun', 'readValues'],
-] as readonly (keyof Adapter)[]
-
 /** What this store, seen through this adapter, knows of its own future. */
 export function stillnessOf(rows: Rows, adapter: Adapter, isOpen: () => boolean): Stillness {
-  const own = LOOKS.map((verb) => adapter[verb])
-  const isWhole = () => isOpen() && LOOKS.every((verb, index) => adapter[verb] === own[index])
+  const { claim, held, renew, sweep, stopping, drain, beginUndo, upcoming, expireRuns } = adapter
+  const { findRunEnds, readStatuses, observeRuns, readRun, readValues } = adapter
+  // Loops call these over and over: while one of them is replaced, nobody knows what a look would find. Spelled out, because this is asked often.
+  const isWhole = () =>
+    isOpen() &&
+    adapter.claim === claim &&
+    adapter.held === held &&
+    adapter.renew === renew &&
+    adapter.sweep === sweep &&
+    adapter.stopping === stopping &&
+    adapter.drain === drain &&
+    adapter.beginUndo === beginUndo &&
+    adapter.upcoming === upcoming &&
+    adapter.expireRuns === expireRuns &&
+    adapter.findRunEnds === findRunEnds &&
+    adapter.readStatuses === readStatuses &&
+    adapter.observeRuns === observeRuns &&
+    adapter.readRun === readRun &&
+    adapter.readValues === readValues
   return {
     of: adapter,
     get changes() {
       return isWhole() ? rows.changes : Number.NaN
     },
-    claimableAt: (definitionIds) =>
-      rows.queue.firstAt(definitionIds === undefined ? undefined : new Set(definitionIds)),
+    claimableAt: (definitionIds) => rows.queue.firstAt(definitionIds),
     deadlineAt: () => nextDeadline(rows),
     lapsesAt: () => lapsesAt(rows),
     trust: (workerId, isSure) => {

@@ -21,19 +21,17 @@ export async function moveTime(parts: MovingParts): Promise<'done' | 'late' | 's
   await clock.advance(0)
   let stillSince = performance.now()
   while (!isDone()) {
-    const { nextAt } = clock
     const runningForMs = script.runningForMs
     const isWorking = runningForMs !== undefined && runningForMs < HANDLER_MS
-    if (nextAt !== undefined && !isWorking) {
-      if (nextAt > until) return 'late'
-      await clock.advanceTo(nextAt)
-    } else {
-      if (runningForMs === undefined && performance.now() - stillSince >= graceMs) return 'stuck'
-      await realTime(1)
-      await clock.advance(0)
-      if (nextAt === undefined) continue
+    if (!isWorking && (await clock.step(until))) {
+      stillSince = performance.now()
+      continue
     }
-    stillSince = performance.now()
+    if (!isWorking && clock.nextAt !== undefined) return 'late'
+    if (runningForMs === undefined && performance.now() - stillSince >= graceMs) return 'stuck'
+    await realTime(1)
+    await clock.advance(0)
+    if (isWorking) stillSince = performance.now()
   }
   return 'done'
 }
