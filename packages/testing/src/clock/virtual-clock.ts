@@ -17,7 +17,7 @@ import {
 import { LoopTimers } from './loop-timers.ts'
 import { StandstillWatch } from './standstill-watch.ts'
 import { isBefore, type PendingTimer, TimerQueue } from './timer-queue.ts'
-import { letRealWorkEnd, realTime, settleTurns } from './turn.ts'
+import { letRealWorkEnd, realMs, realTime, settleTurns } from './turn.ts'
 
 const START = Date.UTC(2025, 0, 1)
 // Without a timer that is due, only real I/O can settle the promise. After this much real time, nothing will.
@@ -192,11 +192,10 @@ export class VirtualClock implements Clock {
   }
 
   async #awaitOutside(state: { readonly settled: boolean }): Promise<void> {
-    const startedAt = performance.now()
+    const startedAt = realMs()
     while (!state.settled && this.nextAt === undefined) {
       const graceMs = this.#loops.isBusy ? BUSY_GRACE_MS : REAL_GRACE_MS
-      if (performance.now() - startedAt > graceMs)
-        throw this.#overdue('and no timer is left that could settle it')
+      if (realMs() - startedAt > graceMs) throw this.#overdue('and no timer is left that could settle it')
       await realTime(1)
     }
   }

@@ -1,4 +1,5 @@
 import type { InputOf, OutputsOf, ReceivesOf, RunSnapshot, WorkflowDefinition } from '@belay/workflow'
+import { anything, callback, checkOptions, type OptionTable } from '@belay/workflow/adapter'
 import { type LimitOptions, type TestOptions, testWorkflow, type WorkflowTest } from '../workflow/index.ts'
 import { differences, plainCopy } from './differences.ts'
 import { effectsOfSteps, type StepEffect } from './effects-of-steps.ts'
@@ -39,6 +40,21 @@ type Untyped = LimitOptions & {
   readonly withoutEffect?: readonly string[]
 }
 
+const GIVEN = { takes: anything }
+
+const OPTIONS = {
+  input: { sets: "the runs' input", ...GIVEN },
+  workflows: { sets: 'definitions of children', ...GIVEN },
+  now: { sets: 'the first instant', ...GIVEN },
+  run: { sets: 'options of the runs', ...GIVEN },
+  engine: { sets: 'options of the engines', ...GIVEN },
+  limit: { sets: 'how much virtual time a run may take', ...GIVEN },
+  effects: { sets: 'how the world is read', takes: callback<() => unknown>() },
+  reset: { sets: 'how the world is made new', takes: callback<() => unknown>() },
+  drive: { sets: 'what somebody else does', takes: callback<(test: Test) => unknown>() },
+  withoutEffect: { sets: 'steps that change nothing', ...GIVEN },
+} satisfies OptionTable
+
 type Test = WorkflowTest<Readonly<Record<string, unknown>>, unknown>
 
 /**
@@ -51,7 +67,7 @@ export async function checkRollback<Definition extends WorkflowDefinition>(
   definition: Definition,
   ...[options]: RollbackArguments<Definition>
 ): Promise<RollbackReport> {
-  const untyped = (options ?? {}) as unknown as Untyped
+  const untyped = checkOptions('checkRollback()', (options ?? {}) as object, OPTIONS) as Untyped
   const facts = effectsOfSteps(definition, untyped.workflows ?? [])
   const rollback: Rollback = { definition, options: untyped, facts }
   const { test, end } = await runOnce(rollback, undefined)

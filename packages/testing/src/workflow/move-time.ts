@@ -1,4 +1,4 @@
-import { realTime } from '../clock/turn.ts'
+import { realMs, realTime } from '../clock/turn.ts'
 import type { VirtualClock } from '../clock/virtual-clock.ts'
 import type { Script } from './script.ts'
 
@@ -19,19 +19,19 @@ export interface MovingParts {
 export async function moveTime(parts: MovingParts): Promise<'done' | 'late' | 'stuck'> {
   const { clock, script, isDone, until, graceMs } = parts
   await clock.advance(0)
-  let stillSince = performance.now()
+  let stillSince = realMs()
   while (!isDone()) {
     const runningForMs = script.runningForMs
     const isWorking = runningForMs !== undefined && runningForMs < HANDLER_MS
     if (!isWorking && (await clock.step(until))) {
-      stillSince = performance.now()
+      stillSince = realMs()
       continue
     }
     if (!isWorking && clock.nextAt !== undefined) return 'late'
-    if (runningForMs === undefined && performance.now() - stillSince >= graceMs) return 'stuck'
+    if (runningForMs === undefined && realMs() - stillSince >= graceMs) return 'stuck'
     await realTime(1)
     await clock.advance(0)
-    if (isWorking) stillSince = performance.now()
+    if (isWorking) stillSince = realMs()
   }
   return 'done'
 }

@@ -1,4 +1,5 @@
 import { type Handler, PermanentError, type StepContext } from '@belay/workflow'
+import { realMs } from '../clock/turn.ts'
 
 /** What a handler or a compensation did, once or several times. */
 export interface HandlerCall {
@@ -67,7 +68,7 @@ export class Script {
   /** For how long the newest of the handlers that run has been running, in real milliseconds; undefined if none runs. */
   get runningForMs(): number | undefined {
     if (this.#running.size === 0) return undefined
-    return performance.now() - Math.max(...this.#running.values())
+    return realMs() - Math.max(...this.#running.values())
   }
 
   stub(step: string, direction: 'forward' | 'undo', handler: Handler): void {
@@ -120,7 +121,7 @@ export class Script {
     try {
       const returned = handler(context)
       if (!isThenable(returned)) return this.#returned(entry, returned)
-      this.#running.set(entry, performance.now())
+      this.#running.set(entry, realMs())
       return returned.then(
         (value) => (worker.isDead ? this.#never(entry) : this.#returned(entry, value)),
         (error: unknown) => (worker.isDead ? this.#never(entry) : this.#threw(entry, error)),

@@ -1,5 +1,14 @@
 import type { EngineOptions, RunOptions, WorkflowDefinition } from '@belay/workflow'
-import { anything, checkOptions, type Duration, duration, type OptionTable } from '@belay/workflow/adapter'
+import {
+  anything,
+  checkOptions,
+  type Duration,
+  duration,
+  type OptionTable,
+  wholeNumber,
+  yesOrNo,
+} from '@belay/workflow/adapter'
+import type { CrashOptions, FailOptions } from './tested-steps.ts'
 
 /** What `testWorkflow()` takes. */
 export type TestOptions<Input> = SharedTestOptions &
@@ -40,6 +49,26 @@ export interface CheckedTestOptions
 
 export function checkTestOptions(options: unknown): CheckedTestOptions {
   return checkOptions('testWorkflow()', options ?? {}, TEST_OPTIONS) as CheckedTestOptions
+}
+
+const TIMES = { sets: 'how many attempts', takes: wholeNumber(1, 1_000_000) } as const
+
+const FAIL_OPTIONS = {
+  times: TIMES,
+  after: { sets: 'whether the handler does its work before', takes: yesOrNo, default: false },
+} satisfies OptionTable
+
+const CRASH_OPTIONS = {
+  times: { ...TIMES, default: 1 },
+  before: { sets: 'whether the worker dies before the handler begins', takes: yesOrNo, default: false },
+} satisfies OptionTable
+
+export function checkFail(call: string, options: FailOptions): { times: number | undefined; after: boolean } {
+  return checkOptions(call, options, FAIL_OPTIONS)
+}
+
+export function checkCrash(call: string, options: CrashOptions): { times: number; before: boolean } {
+  return checkOptions(call, options, CRASH_OPTIONS)
 }
 
 const LIMIT = {

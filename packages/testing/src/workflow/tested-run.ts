@@ -14,14 +14,31 @@ import { type MemoryAdapter, memory } from '../memory/adapter.ts'
 import { moveTime } from './move-time.ts'
 import { type HandlerCall, Script } from './script.ts'
 import { checkStep } from './step-check.ts'
-import { type CheckedTestOptions, checkLimit, checkTestOptions, type LimitOptions } from './test-options.ts'
+import {
+  type CheckedTestOptions,
+  checkCrash,
+  checkFail,
+  checkLimit,
+  checkTestOptions,
+  type LimitOptions,
+} from './test-options.ts'
 import { TestWorker } from './test-worker.ts'
 import type { CrashOptions, FailOptions, Stub } from './tested-steps.ts'
 
 /** How long nothing must happen, in real time, before nothing will: a condition may read a file. */
 const STUCK_MS = 30
 
-type Direction = 'forward' | 'undo'
+interface Failing {
+  readonly call: string
+  readonly step: string
+  readonly direction: 'forward' | 'undo'
+  readonly error: unknown
+  readonly options: FailOptions
+}
+
+interface Crashing extends Omit<Failing, 'error' | 'options'> {
+  readonly options: CrashOptions
+}
 
 /** One run under test. `testWorkflow()` gives it types. */
 export class TestedRun {
@@ -103,19 +120,19 @@ export class TestedRun {
   }
 
   fail(step: string, error?: unknown, options: FailOptions = {}): void {
-    this.#fail(this.#known('fail()', step), { direction: 'forward', error, options })
+    this.#fail({ call: 'fail()', step, direction: 'forward', error, options })
   }
 
   failUndo(step: string, error?: unknown, options: FailOptions = {}): void {
-    this.#fail(this.#known('failUndo()', step), { direction: 'undo', error, options })
+    this.#fail({ call: 'failUndo()', step, direction: 'undo', error, options })
   }
 
   crash(step: string, options: CrashOptions = {}): void {
-    this.#crash(this.#known('crash()', step), 'forward', options)
+    this.#crash({ call: 'crash()', step, direction: 'forward', options })
   }
 
   crashUndo(step: string, options: CrashOptions = {}): void {
-    this.#crash(this.#known('crashUndo()', step), 'undo', options)
+    this.#crash({ call: 'crashUndo()', step, direction: 'undo', options })
   }
 
   async close(): Promise<void> {
@@ -132,25 +149,20 @@ export class TestedRun {
     return checkStep(call, step, this.#definition)
   }
 
-  #fail(
-    step: string,
-    { direction, error, options }: { direction: Direction; error: unknown; options: FailOptions },
-  ): void {
-    const { times = Number.POSITIVE_INFINITY, after = false } = options
+  #fail({ call, step, direction, error, options }: Failing): void {
+    this.#known(call, step)
+    const { times, after } = checkFail(call, options)
     const message = `${direction === 'undo' ? 'The compensation of step' : 'Step'} "${step}" fails because its test says so.`
-    const isForGood = times === Number.POSITIVE_INFINITY
-    const thrown = error ?? (isForGood ? new PermanentError(message) : new Error(message))
+    const thrown = error ?? (times === undefined ? new PermanentError(message) : new Error(message))
     this.#script.intervene({
-      step,
-      direction,
-      kind: 'fail',
-      at: after ? 'after' : 'before',
-      error: thrown,
-      times,
+      ...{ step, direction, kind: 'fail', at: after ? 'after' : 'before' },
+      ...{ error: thrown, times: times ?? Number.POSITIVE_INFINITY },
     })
   }
 
-  #crash(step: string, direction: Direction, { times = 1, before = false }: CrashOptions): void {
+  #crash({ call, step, direction, options }: Crashing): void {
+    this.#known(call, step)
+    const { times, before } = checkCrash(call, options)
     this.#script.intervene({ step, direction, kind: 'crash', at: before ? 'before' : 'after', times })
   }
 

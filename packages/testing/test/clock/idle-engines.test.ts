@@ -27,6 +27,11 @@ function store() {
   return { clock, adapter, worker }
 }
 
+/** Takes some turns of the event loop, like reading a file. */
+async function turns(count: number): Promise<void> {
+  for (let turn = 0; turn < count; turn += 1) await new Promise((resolve) => setImmediate(resolve))
+}
+
 const idle = define('idle', { version: 1 }).step('work', { run: () => 'done' })
 
 describe('virtual time with engines that have nothing to do', () => {
@@ -39,6 +44,58 @@ describe('virtual time with engines that have nothing to do', () => {
     await clock.advance('365d')
 
     expect(clock.set - before).toBeLessThan(20)
+  })
+
+  test('a month of waiting fires a few timers for each thing that happens', async () => {
+    const { clock, worker } = store()
+    let attempts = 0
+    let checks = 0
+    const month = define('month', { version: 1 })
+      .step('pay', {
+        retry: { attempts: 8, backoff: 'exponential', initial: '1s', max: '10m' },
+        run: () => {
+          attempts += 1
+          if (attempts < 7) throw new Error('busy')
+        },
+      })
+      .sleep('coolOff', { dependsOn: ['pay'], for: '7d' })
+      .approval('review', {
+        dependsOn: ['coolOff'],
+        timeout: '7d',
+        onTimeout: { output: { approved: false } },
+      })
+      .poll('delivered', {
+        dependsOn: ['review'],
+        every: '6h',
+        until: () => {
+          checks += 1
+          return checks === 40
+        },
+      })
+      .sleep('wait', { dependsOn: ['delivered'], for: '6d' })
+    const engine = await worker({ workflows: [month] })
+    const before = clock.set
+
+    await clock.runUntil((await engine.run(month)).result())
+
+    expect(clock.now()).toBeGreaterThan(Date.UTC(2025, 0, 29))
+    expect({ attempts, checks }).toEqual({ attempts: 7, checks: 40 })
+    expect(clock.set - before).toBeLessThan(50 * 15)
+  })
+
+  test('before time leaps, a handler gets a moment for real work', async () => {
+    const { clock, worker } = store()
+    const working = define('working', { version: 1 }).step('work', {
+      timeout: '1h',
+      retry: false,
+      run: () => turns(50),
+    })
+    const engine = await worker({ workflows: [working] })
+    const run = await engine.run(working)
+
+    await clock.advance('30m')
+
+    expect((await run.status()).status).toBe('completed')
   })
 
   test('a leap loses no lease: workers keep their ids, and their steps', async () => {

@@ -1,5 +1,5 @@
 import { define, RunFailedError, unchecked } from '@belay/workflow'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { testWorkflow } from '../../src/index.ts'
 
 const order = define('order', { version: 1, input: unchecked<{ items: string[] }>() })
@@ -182,13 +182,34 @@ describe('testWorkflow', () => {
   })
 
   test('handlers may do real work: virtual time waits for them', async () => {
-    const { readFile } = await import('node:fs/promises')
-    const reading = define('reading', { version: 1 }).step('read', {
+    const working = define('working', { version: 1 }).step('work', {
       timeout: '10ms',
-      run: async () => (await readFile(new URL(import.meta.url), 'utf8')).length > 0,
+      run: async () => {
+        // As many turns of the event loop as reading a file may take.
+        for (let turn = 0; turn < 12; turn += 1) await new Promise((resolve) => setImmediate(resolve))
+        return 'done'
+      },
     })
 
-    expect(await testWorkflow(reading).run()).toEqual({ read: true })
+    expect(await testWorkflow(working).run()).toEqual({ work: 'done' })
+  })
+
+  test('a framework’s fake timers do not stop virtual time', async () => {
+    vi.useFakeTimers()
+    try {
+      const tested = testWorkflow(order, { input })
+      await expect(tested.run()).rejects.toMatchObject({ cause: { code: 'signal_timeout' } })
+    } finally {
+      vi.useRealTimers()
+    }
+  })
+
+  test('options are checked when they are given', () => {
+    const tested = testWorkflow(order, { input })
+
+    expect(() => tested.fail('charge', undefined, { times: 0 })).toThrow(/fail\(\).*times/)
+    // @ts-expect-error There is no such option.
+    expect(() => tested.crash('charge', { after: true })).toThrow(/crash\(\).*after/)
   })
 
   test('an unknown step is refused, with the names of those that there are', () => {
