@@ -18,6 +18,7 @@ export type BelayErrorCode =
   | 'run_failed'
   | 'result_timeout'
   | 'result_aborted'
+  | 'time_stands_still'
   | 'step_failed'
   | 'watch_aborted'
   | 'step_timeout'

@@ -1,6 +1,6 @@
 export type { Isolation, StepTransaction, TransactionOptions, TypedTransaction } from './adapter/index.ts'
 export type { RunCause, SerialisedError } from './cause.ts'
-export type { Clock, Timer } from './clock.ts'
+export type { Clock, Recurrence, Timer } from './clock.ts'
 export * from './definition/index.ts'
 export { type Duration, durationMs } from './duration.ts'
 export * from './engine/index.ts'

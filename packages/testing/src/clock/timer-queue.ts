@@ -1,15 +1,24 @@
+import type { Recurrence } from '@belay/workflow/adapter'
+
 /** A timer that has neither fired nor been cancelled. */
 export interface PendingTimer {
   readonly dueAt: number
-  /** Breaks ties: timers due at one instant fire in the order they were set. */
+  /** Breaks ties: of timers due at one instant, the one that was set first fires first. */
+  readonly setAt: number
   readonly order: number
   readonly fire: () => void
+}
+
+/** A timer of a loop. Moves on by itself past firings that were left out. */
+export interface RecurringTimer extends PendingTimer {
+  dueAt: number
+  setAt: number
+  readonly recurrence: Recurrence
 }
 
 /** Pending timers in the order in which they fire. Sorted on insertion, because reading the front is the most frequent operation. */
 export class TimerQueue {
   readonly #timers: PendingTimer[] = []
-  #inserted = 0
 
   get size(): number {
     return this.#timers.length
@@ -23,10 +32,8 @@ export class TimerQueue {
     return [...this.#timers]
   }
 
-  insert(dueAt: number, fire: () => void): PendingTimer {
-    const timer = { dueAt, order: this.#inserted++, fire }
+  insert(timer: PendingTimer): void {
     this.#timers.splice(this.#position(timer), 0, timer)
-    return timer
   }
 
   /** Removes a timer. Does nothing if it has fired or was already removed. */
@@ -35,7 +42,7 @@ export class TimerQueue {
     if (this.#timers[position] === timer) this.#timers.splice(position, 1)
   }
 
-  #position(timer: Omit<PendingTimer, 'fire'>): number {
+  #position(timer: PendingTimer): number {
     let low = 0
     let high = this.#timers.length
     while (low < high) {
@@ -47,6 +54,7 @@ export class TimerQueue {
   }
 }
 
-function isBefore(one: Omit<PendingTimer, 'fire'>, other: Omit<PendingTimer, 'fire'>): boolean {
-  return one.dueAt < other.dueAt || (one.dueAt === other.dueAt && one.order < other.order)
+export function isBefore(one: Omit<PendingTimer, 'fire'>, other: Omit<PendingTimer, 'fire'>): boolean {
+  if (one.dueAt !== other.dueAt) return one.dueAt < other.dueAt
+  return one.setAt === other.setAt ? one.order < other.order : one.setAt < other.setAt
 }

@@ -9,8 +9,10 @@ import {
   type OptionTable,
   type Refusal,
   type RunFilter,
+  type Stillness,
   type WithinTransaction,
 } from '@belay/workflow/adapter'
+import { ProcessClock } from '../clock/process-clock.ts'
 import { realClock } from '../clock/real-clock.ts'
 import { VirtualClock } from '../clock/virtual-clock.ts'
 import type { Dump } from '../invariants/dump.ts'
@@ -26,6 +28,7 @@ import { Rows } from './rows.ts'
 import { findRunEnds, forgetRunEnds } from './run-ends.ts'
 import { settle } from './settle.ts'
 import { findRun } from './signals.ts'
+import { stillnessOf } from './stillness.ts'
 import { cancelRuns, stopping } from './stop.ts'
 import { sweep } from './sweep.ts'
 import { readAttempts } from './trail.ts'
@@ -77,21 +80,36 @@ type Verb<Name extends keyof Adapter> = Extract<Adapter[Name], (...args: never[]
 export class MemoryAdapter<C extends Clock = VirtualClock> implements Adapter {
   readonly name = 'memory'
   readonly clock: C
+  readonly stillness: Stillness
   readonly #rows: Rows
   readonly #wakeup: Wakeup
   readonly #listening = new Set<() => void>()
   #closed = false
+  #isDead = false
 
   /** @internal */
   constructor(clock: C, rows: Rows, wakeup: Wakeup) {
     this.clock = clock
     this.#rows = rows
     this.#wakeup = wakeup
+    this.stillness = stillnessOf(rows, this, () => !this.#closed && !this.#isDead)
   }
 
   /** Returns another adapter on the same store, like that of a second process. Closing one leaves the other open. */
   connect(): MemoryAdapter<C> {
     return new MemoryAdapter(this.clock, this.#rows, this.#wakeup)
+  }
+
+  /** @internal Another adapter on the same store, of a process that may die: from then on nothing it asks is answered. */
+  connectProcess(): { readonly adapter: MemoryAdapter<Clock>; readonly die: () => void } {
+    const clock = new ProcessClock(this.clock)
+    const adapter = new MemoryAdapter<Clock>(clock, this.#rows, this.#wakeup)
+    const die = () => {
+      clock.stop()
+      adapter.#isDead = true
+      adapter.#stopListening()
+    }
+    return { adapter, die }
   }
 
   /** A copy of everything in the store, to look at or for {@link checkInvariants}. Works on a closed adapter too. */
@@ -112,7 +130,7 @@ export class MemoryAdapter<C extends Clock = VirtualClock> implements Adapter {
     const tx = await this.#verb(() => new MemoryTransaction(this.#rows))
     try {
       const result = await work(tx)
-      await this.#verb(() => commit(this.#rows, tx))
+      await this.#change(() => commit(this.#rows, tx))
       this.wake()
       return result
     } finally {
@@ -125,7 +143,7 @@ export class MemoryAdapter<C extends Clock = VirtualClock> implements Adapter {
     try {
       const end = await workIn(tx, work)
       if ('type' in end) return end
-      const transacted = await this.#verb(() =>
+      const transacted = await this.#change(() =>
         settleWithin(this.#rows, tx, { workerId, keepAttempts, ...end }),
       )
       if (!tx.isEmpty) this.wake()
@@ -139,30 +157,30 @@ export class MemoryAdapter<C extends Clock = VirtualClock> implements Adapter {
   now: Verb<'now'> = () => this.#verb(() => this.#rows.now)
 
   saveDefinitions: Verb<'saveDefinitions'> = (definitions) =>
-    this.#verb(() => saveDefinitions(this.#rows, definitions))
+    this.#change(() => saveDefinitions(this.#rows, definitions))
   startRuns: Verb<'startRuns'> = (runs, within) =>
-    this.#verb(() => startRunsInTurn(this.#rows, runs, { tx: this.#given(within), lease: within?.lease }))
+    this.#change(() => startRunsInTurn(this.#rows, runs, { tx: this.#given(within), lease: within?.lease }))
 
-  registerWorker: Verb<'registerWorker'> = (worker) => this.#verb(() => registerWorker(this.#rows, worker))
+  registerWorker: Verb<'registerWorker'> = (worker) => this.#change(() => registerWorker(this.#rows, worker))
   renew: Verb<'renew'> = (renewal) => this.#verb(() => renew(this.#rows, renewal))
   deregisterWorker: Verb<'deregisterWorker'> = (worker) =>
-    this.#verb(() => deregisterWorker(this.#rows, worker))
+    this.#change(() => deregisterWorker(this.#rows, worker))
 
   claim: Verb<'claim'> = (request) => this.#verb(() => claim(this.#rows, request))
   held: Verb<'held'> = (request) => this.#verb(() => held(this.#rows, request))
-  settle: Verb<'settle'> = (settlement) => this.#verb(() => settle(this.#rows, settlement))
+  settle: Verb<'settle'> = (settlement) => this.#change(() => settle(this.#rows, settlement))
   recorded: Verb<'recorded'> = (request) => this.#verb(() => recorded(this.#rows, request))
-  publish: Verb<'publish'> = (request) => this.#verb(() => publish(this.#rows, request))
+  publish: Verb<'publish'> = (request) => this.#change(() => publish(this.#rows, request))
   load: Verb<'load'> = (requests) => this.#verb(() => load(this.#rows, requests))
 
   sweep: Verb<'sweep'> = (request) => this.#verb(() => sweep(this.#rows, request))
   stopping: Verb<'stopping'> = (request) => this.#verb(() => stopping(this.#rows, request))
   drain: Verb<'drain'> = (request) => this.#verb(() => drain(this.#rows, request))
-  beginUndo: Verb<'beginUndo'> = (plans, lease) => this.#verb(() => beginUndo(this.#rows, plans, lease))
-  cancelRuns: Verb<'cancelRuns'> = (request) => this.#verb(() => cancelRuns(this.#rows, request))
+  beginUndo: Verb<'beginUndo'> = (plans, lease) => this.#change(() => beginUndo(this.#rows, plans, lease))
+  cancelRuns: Verb<'cancelRuns'> = (request) => this.#change(() => cancelRuns(this.#rows, request))
 
   changeRun: Adapter['changeRun'] = (request, within) =>
-    this.#verb(() => changeInTurn(this.#rows, request, this.#given(within)))
+    this.#change(() => changeInTurn(this.#rows, request, this.#given(within)))
   readHistory: Verb<'readHistory'> = (request) => this.#verb(() => readHistory(this.#rows, request))
   readAttempts: Verb<'readAttempts'> = (request) => this.#verb(() => readAttempts(this.#rows, request))
   readDefinitions: Verb<'readDefinitions'> = (ids, within) =>
@@ -170,7 +188,7 @@ export class MemoryAdapter<C extends Clock = VirtualClock> implements Adapter {
   findDefinition: Verb<'findDefinition'> = (wanted, within) =>
     this.#verb(() => findDefinition(this.#rows, wanted, this.#given(within)))
   deliverSignals: Verb<'deliverSignals'> = (signals, within) =>
-    this.#verb(() => deliverInTurn(this.#rows, signals, this.#given(within)))
+    this.#change(() => deliverInTurn(this.#rows, signals, this.#given(within)))
   findApprovals: Verb<'findApprovals'> = (request) => this.#verb(() => findApprovals(this.#rows, request))
   findRun: Verb<'findRun'> = (run, within) => this.#verb(() => findRun(this.#rows, run, this.#given(within)))
   expireRuns: Verb<'expireRuns'> = (request) => this.#verb(() => expireRuns(this.#rows, request))
@@ -188,11 +206,11 @@ export class MemoryAdapter<C extends Clock = VirtualClock> implements Adapter {
   listWorkers: Verb<'listWorkers'> = (request) => this.#verb(() => listWorkers(this.#rows, request))
   listHeld: Verb<'listHeld'> = (request) => this.#verb(() => listHeld(this.#rows, request))
   findRunEnds: Verb<'findRunEnds'> = (request) => this.#verb(() => findRunEnds(this.#rows, request))
-  wakeParents: Verb<'wakeParents'> = (childIds) => this.#verb(() => wakeParents(this.#rows, childIds))
-  forgetRunEnds: Verb<'forgetRunEnds'> = (ends) => this.#verb(() => forgetRunEnds(this.#rows, ends))
+  wakeParents: Verb<'wakeParents'> = (childIds) => this.#change(() => wakeParents(this.#rows, childIds))
+  forgetRunEnds: Verb<'forgetRunEnds'> = (ends) => this.#change(() => forgetRunEnds(this.#rows, ends))
   findEnded: Verb<'findEnded'> = (request) => this.#verb(() => findEnded(this.#rows, request))
-  prune: Verb<'prune'> = (request) => this.#verb(() => prune(this.#rows, request))
-  releaseKeys: Verb<'releaseKeys'> = (request) => this.#verb(() => releaseKeys(this.#rows, request))
+  prune: Verb<'prune'> = (request) => this.#change(() => prune(this.#rows, request))
+  releaseKeys: Verb<'releaseKeys'> = (request) => this.#change(() => releaseKeys(this.#rows, request))
   diagnose: Verb<'diagnose'> = (request) => this.#verb(() => diagnose(this.#rows, request))
 
   onWake(listener: () => void): () => void {
@@ -206,11 +224,15 @@ export class MemoryAdapter<C extends Clock = VirtualClock> implements Adapter {
   }
 
   wake(): void {
-    if (!this.#closed) this.#wakeup.send()
+    if (!this.#closed && !this.#isDead) this.#wakeup.send()
   }
 
   async close(): Promise<void> {
     this.#closed = true
+    this.#stopListening()
+  }
+
+  #stopListening(): void {
     for (const stop of this.#listening) stop()
     this.#listening.clear()
   }
@@ -219,8 +241,22 @@ export class MemoryAdapter<C extends Clock = VirtualClock> implements Adapter {
     return tx === undefined ? undefined : givenTransaction(this.#rows, tx)
   }
 
+  /** A verb that changes what others may look for. One that waits for its turn may change it when that comes. */
+  #change<Answer>(run: () => Answer | Promise<Answer>): Promise<Answer> {
+    const changed = () => {
+      this.#rows.changes += 1
+    }
+    return this.#verb(() => {
+      changed()
+      const answer = run()
+      if (answer instanceof Promise) answer.then(changed, changed)
+      return answer
+    })
+  }
+
   /** Every verb runs synchronously, which makes it atomic. Only its answer is a promise. */
   async #verb<Answer>(run: () => Answer | Promise<Answer>): Promise<Answer> {
+    if (this.#isDead) return new Promise<never>(() => {})
     if (!this.#closed) return run()
     throw new BelayError('engine_closed', 'This memory adapter is closed. Create or connect another one.')
   }

@@ -6,6 +6,7 @@ import { goesForward, isPastPivot, stopRun } from './stop.ts'
 
 export function expireRuns(rows: Rows, { limit }: { limit: number }): readonly ChangedRun[] {
   const overdue = byDeadline(rows).filter(({ deadlineAt }) => deadlineAt! <= rows.now)
+  if (overdue.length > 0) rows.changes += 1
   return overdue.slice(0, limit).flatMap((run) => {
     if (isPastPivot(run)) {
       run.deadlineAt = null
@@ -25,6 +26,14 @@ export function upcoming(
   const deadlineAt = byDeadline(rows)[0]?.deadlineAt
   const inMs = (at: number | null | undefined) => (at === null || at === undefined ? null : at - rows.now)
   return { claimInMs: inMs(claimAt), deadlineInMs: inMs(deadlineAt) }
+}
+
+/** When the first deadline passes; `Infinity` for never. */
+export function nextDeadline(rows: Rows): number {
+  let first = Number.POSITIVE_INFINITY
+  for (const run of rows.liveRuns)
+    if (run.deadlineAt !== null && run.deadlineAt < first && goesForward(run)) first = run.deadlineAt
+  return first
 }
 
 function byDeadline(rows: Rows): readonly RunRow[] {

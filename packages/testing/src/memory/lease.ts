@@ -24,6 +24,7 @@ export function lease(rows: Rows, { run, step }: StepOfRun, workerId: string): C
     'only_claimable_steps_are_leased',
     () => `step ${step.step} of run ${run.runId} is ${step.status} in a ${run.status} run.`,
   )
+  rows.changes += 1
   const begun = { startedAt: rows.now, finishedAt: null }
   const { undo } = step
   changeStep(run, step, {

@@ -48,6 +48,15 @@ export class ReadyQueue {
     return entry?.availableAt ?? null
   }
 
+  /** When the first entry of these definitions, or of any, is or becomes available; `Infinity` for never. */
+  firstAt(definitionIds: readonly number[] | undefined): number {
+    const entry =
+      definitionIds === undefined
+        ? this.#sorted[0]
+        : this.#sorted.find((one) => definitionIds.includes(one.definitionId))
+    return entry?.availableAt ?? Number.POSITIVE_INFINITY
+  }
+
   #position(entry: QueuedStep): number {
     let low = 0
     let high = this.#sorted.length

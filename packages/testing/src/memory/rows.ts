@@ -164,6 +164,10 @@ export class Rows {
   readonly values = new Map<string, readonly ValueRow[]>()
   /** Ends that are kept, by sequence, ascending. */
   readonly runEnds = new Map<number, RunEndRow>()
+  /** Grows with every change that somebody who looks again could find. Renewals are none. */
+  changes = 0
+  /** Workers whose lease is sure to be renewed as long as the function says so. */
+  readonly trusted = new Map<string, () => boolean>()
   readonly #keys = new Map<string, RunRow>()
   #ends = 0
 

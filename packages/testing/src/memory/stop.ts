@@ -33,6 +33,7 @@ export function stopRun(rows: Rows, run: RunRow, stop: NonNullable<RunRow['stop'
 export function cancelUnstarted(rows: Rows, run: RunRow): void {
   for (const step of rowsOf(run)) {
     if (step.status !== 'pending' && step.status !== 'ready' && step.status !== 'waiting') continue
+    rows.changes += 1
     rows.queue.remove({ runId: run.runId, step: step.step })
     changeStep(run, step, { status: 'cancelled' })
   }

@@ -3,6 +3,7 @@ import { changeStep } from './change.ts'
 import { claimOf, enqueue, leasedSteps, type StepOfRun } from './lease.ts'
 import type { Rows, WorkerRow } from './rows.ts'
 import { keepAttempt } from './trail.ts'
+import { removeWorker } from './workers.ts'
 
 export interface Sweep {
   readonly lostWorkers: readonly string[]
@@ -12,6 +13,7 @@ export interface Sweep {
 
 export function sweep(rows: Rows, { limit, keepAttempts = false }: KeepsAttempts & { limit: number }): Sweep {
   const lostWorkers = declareDead(rows)
+  if (deadWorkers(rows).length > 0) rows.changes += 1
   const recovered: Sweep['recovered'][number][] = []
   for (const worker of deadWorkers(rows)) {
     const held = leasedSteps(rows, worker.workerId)
@@ -19,7 +21,7 @@ export function sweep(rows: Rows, { limit, keepAttempts = false }: KeepsAttempts
     recovered.push(...batch.map((step) => giveBack(rows, step, keepAttempts)))
     if (batch.length < held.length) return { lostWorkers, recovered, more: true }
     // A dead worker is removed only once it holds nothing: while its row exists, nobody can register under its id.
-    rows.workers.delete(worker.workerId)
+    removeWorker(rows, worker.workerId)
   }
   return { lostWorkers, recovered, more: false }
 }

@@ -56,7 +56,12 @@ export function deregisterWorker(rows: Rows, { workerId }: { workerId: string })
   if (worker?.status !== 'live') return
   // A worker that leaves while it holds steps must not keep them: the next sweep requeues them.
   if (leasedSteps(rows, workerId).length > 0) worker.leaseExpiresAt = Number.NEGATIVE_INFINITY
-  else rows.workers.delete(workerId)
+  else removeWorker(rows, workerId)
+}
+
+export function removeWorker(rows: Rows, workerId: string): void {
+  rows.workers.delete(workerId)
+  rows.trusted.delete(workerId)
 }
 
 const WORKERS_MAX = 10_000

@@ -22,6 +22,7 @@ import type { RunCount, RunCountRequest, RunFilter } from './run-conditions.ts'
 import type { RunEnd, RunEndsRequest, WokenParent } from './run-ends.ts'
 import type { Delivery, NewSignal } from './signals.ts'
 import type { NewRun, StartedRun } from './starts.ts'
+import type { Stillness } from './stillness.ts'
 import type { KeepsAttempts, KeptAttempt } from './trail.ts'
 import type { Transacted, TransactRequest, WithinTransaction } from './transaction.ts'
 import type { BegunUndo, DrainedRun, UndoPlan } from './undo.ts'
@@ -58,6 +59,9 @@ export interface Adapter {
 
   /** The clock from which the engine takes its timers. Only stores whose time is virtual have one. */
   readonly clock?: Clock
+
+  /** What a store on a virtual clock knows of its own future. Other stores have none. */
+  readonly stillness?: Stillness
 
   /** True if the store has only one session, like PGlite: while a transaction is open in it, every other verb waits for it to end. */
   readonly singleSession?: boolean

@@ -1,4 +1,4 @@
-export type { Clock, Timer } from '../clock.ts'
+export type { Clock, Recurrence, Timer } from '../clock.ts'
 export { type Duration, durationMs } from '../duration.ts'
 export { BelayError, type BelayErrorCode, StoreContendedError, StoreUnavailableError } from '../errors.ts'
 export {
@@ -52,6 +52,7 @@ export type * from './run-ends.ts'
 export type * from './signals.ts'
 export type * from './starts.ts'
 export * from './step-kinds.ts'
+export type { Stillness } from './stillness.ts'
 export { DEADLINE_DROPPED, deadlineCause } from './stop-cause.ts'
 export type * from './trail.ts'
 export type * from './transaction.ts'

@@ -139,10 +139,10 @@ export const RULES = [
     builtins: true,
     externals: [
       { module: /^@belay\/workflow\/adapter$/, because: null },
-      // The simulation runs engines, and the conformance suite asks one to act on runs: the core decides the result of an action.
+      // The simulation and tested workflows run engines, and the conformance suite asks one to act on runs: the core decides the result of an action.
       {
         module: /^@belay\/workflow$/,
-        except: /^(simulation|conformance)\//,
+        except: /^(simulation|conformance|workflow|rollback)\//,
         typesAllowed: true,
         because: LOADS_THE_ENGINE,
       },

@@ -45,7 +45,7 @@ export class OutageWatch {
 export function watchedLoop(
   clock: Clock,
   outage: OutageWatch,
-  { work, ...options }: Pick<LoopOptions, 'intervalMs' | 'mayRest' | 'work'>,
+  { work, ...options }: Pick<LoopOptions, 'intervalMs' | 'mayRest' | 'idling' | 'work'>,
 ): Loop {
   return new Loop({
     ...options,

@@ -1,4 +1,5 @@
 import { v7 } from 'uuid'
+import type { Adapter, Stillness } from '../../adapter/index.ts'
 import { type Clock, systemClock } from '../../clock.ts'
 
 /** The engine's sources of time and randomness, so that a simulation can control them. */
@@ -37,6 +38,12 @@ function newId(): string {
     sequence += 1
   }
   return v7({ random, msecs: lastMs, seq: sequence })
+}
+
+/** What the store knows of its own future, if its time is also the engine's, and if nothing stands between the engine and the store. */
+export function stillnessOf(adapter: Adapter, { clock }: Runtime): Stillness | undefined {
+  const { stillness } = adapter
+  return stillness?.of === adapter && adapter.clock === clock ? stillness : undefined
 }
 
 /** Waits for a promise, at most `limitMs` milliseconds by this clock. */

@@ -24,6 +24,7 @@ export class RunFeed {
   #hasFailed = false
   #isStopped = false
   #wake: () => void = () => {}
+  #isAwaited = false
 
   constructor(runId: string, withItems: boolean, onStop: () => void) {
     this.runId = runId
@@ -31,13 +32,20 @@ export class RunFeed {
     this.#onStop = onStop
   }
 
+  /** Whether somebody waits for the next state. */
+  get isAwaited(): boolean {
+    return this.#isAwaited
+  }
+
   /** Resolves to the newest state that was not taken before, or to undefined once the feed is stopped. Rejects once it has failed. */
   async next(): Promise<SeenRun | undefined> {
     while (this.#newest === undefined && !this.#hasFailed && !this.#isStopped) {
+      this.#isAwaited = true
       await new Promise<void>((resolve) => {
         this.#wake = resolve
       })
     }
+    this.#isAwaited = false
     if (this.#isStopped) return undefined
     const newest = this.#newest
     this.#newest = undefined

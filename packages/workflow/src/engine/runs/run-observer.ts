@@ -2,12 +2,13 @@ import type { Adapter, ObservedRun } from '../../adapter/index.ts'
 import type { Clock } from '../../clock.ts'
 import { BelayError } from '../../errors.ts'
 import type { DefinitionRegistry } from '../base/definition-registry.ts'
-import { Loop } from '../base/loop.ts'
+import { idlingOf, Loop, NOW } from '../base/loop.ts'
 import type { OutageWatch } from '../base/outage.ts'
-import type { Runtime } from '../base/runtime.ts'
+import { type Runtime, stillnessOf } from '../base/runtime.ts'
 import { readRun, readWholeRun } from './read-run.ts'
 import { RunFeed, type SeenRun } from './run-feed.ts'
 import { unknownRun } from './run-reference.ts'
+import { onStandstill } from './standstill.ts'
 
 /** The most runs in one query. */
 const ASK_MAX = 500
@@ -40,6 +41,7 @@ export class RunObserver {
   /** Runs to ask for without waiting for the tick. */
   readonly #hinted = new Set<string>()
   #asksAllAt = 0
+  #askedAll = false
   #isClosed = false
 
   constructor(parts: RunObserverParts) {
@@ -56,6 +58,10 @@ export class RunObserver {
         return parts.outage.failed(error)
       },
       mayRest: () => this.#runs.size === 0,
+      // A run's shown status changes when its start time comes.
+      idling: idlingOf(stillnessOf(parts.adapter, parts.runtime), (still) =>
+        this.#askedAll ? still.claimableAt() : NOW,
+      ),
     })
   }
 
@@ -66,11 +72,19 @@ export class RunObserver {
 
   /** Begins to follow a run. The feed's end must be told with stop(). */
   follow(runId: string, { withItems }: { readonly withItems: boolean }): RunFeed {
-    const feed = new RunFeed(runId, withItems, () => this.#forget(runId, feed))
+    let stopWatch = () => {}
+    const feed: RunFeed = new RunFeed(runId, withItems, () => {
+      stopWatch()
+      this.#forget(runId, feed)
+    })
     if (this.#isClosed) {
       feed.fail(closedError(runId))
       return feed
     }
+    const { adapter, runtime } = this.#parts
+    // A watcher that is busy with a change does not wait for time.
+    const giveUp = (error: BelayError) => feed.isAwaited && feed.cut(error)
+    stopWatch = onStandstill({ adapter, runtime, runId, giveUp })
     const observed = this.#runs.get(runId) ?? {
       feeds: new Set(),
       print: undefined,
@@ -104,6 +118,7 @@ export class RunObserver {
   async #round(): Promise<boolean> {
     const now = this.#parts.runtime.clock.now()
     const isDue = now >= this.#asksAllAt
+    this.#askedAll = isDue
     if (isDue) this.#asksAllAt = now + this.#parts.tickMs
     const asked = [...(isDue ? this.#runs.keys() : this.#hinted)]
     this.#hinted.clear()

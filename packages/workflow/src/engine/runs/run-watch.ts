@@ -2,15 +2,16 @@ import { type Adapter, isTerminal, type RunResult, type RunStatus } from '../../
 import { BelayError } from '../../errors.ts'
 import type { DefinitionRegistry } from '../base/definition-registry.ts'
 import type { EventHub } from '../base/events.ts'
-import { Loop } from '../base/loop.ts'
+import { idlingOf, Loop, NEVER, NOW } from '../base/loop.ts'
 import type { OutageWatch } from '../base/outage.ts'
-import type { Runtime } from '../base/runtime.ts'
+import { type Runtime, stillnessOf } from '../base/runtime.ts'
 import { EndNews } from './end-news.ts'
 import { readWholeRun } from './read-run.ts'
 import { limitWait, type Patience, resultAborted } from './result-options.ts'
 import type { SeenRun } from './run-feed.ts'
 import { unknownRun } from './run-reference.ts'
 import { isOver, outputsOfResult } from './run-snapshot.ts'
+import { onStandstill } from './standstill.ts'
 
 /** The most runs in one query. */
 const ASK_MAX = 1_000
@@ -61,6 +62,7 @@ export class RunWatch {
   /** Runs awaited since the last round. */
   readonly #unasked = new Set<string>()
   #asksAllAt = 0
+  #askedAll = false
   #closed = false
 
   constructor(parts: RunWatchParts) {
@@ -87,6 +89,7 @@ export class RunWatch {
         return parts.outage.failed(error)
       },
       mayRest: () => this.#waiters.size === 0,
+      idling: idlingOf(stillnessOf(parts.adapter, parts.runtime), () => (this.#askedAll ? NEVER : NOW)),
     })
   }
 
@@ -100,7 +103,12 @@ export class RunWatch {
         reject(error)
       }
       const { clock } = this.#runtime
-      const stopWaiting = limitWait({ clock, runId, timeoutMs, signal, giveUp })
+      const stopLimit = limitWait({ clock, runId, timeoutMs, signal, giveUp })
+      const stopWatch = onStandstill({ adapter: this.#adapter, runtime: this.#runtime, runId, giveUp })
+      const stopWaiting = () => {
+        stopLimit()
+        stopWatch()
+      }
       const waiter: Waiter = { resolve, reject, stopWaiting }
       this.#waiters.set(runId, [...(this.#waiters.get(runId) ?? []), waiter])
       this.#unasked.add(runId)
@@ -140,6 +148,7 @@ export class RunWatch {
     await this.#look(reported)
     const now = this.#runtime.clock.now()
     const all = now >= this.#asksAllAt
+    this.#askedAll = all
     if (all) this.#asksAllAt = now + this.#tickMs
     const asked = [...(all ? this.#waiters.keys() : this.#unasked)]
     this.#unasked.clear()

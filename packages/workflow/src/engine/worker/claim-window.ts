@@ -18,6 +18,11 @@ export class ClaimWindow {
     return Math.max(0, this.#size - this.#underWay)
   }
 
+  /** Whether it leaves no slot empty, so that {@link waited} would not change it. */
+  isOpenTo(slots: number): boolean {
+    return this.#size >= slots
+  }
+
   claimed(steps: number): void {
     this.#underWay += steps
   }

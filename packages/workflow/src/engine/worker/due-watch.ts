@@ -1,6 +1,6 @@
 import type { Adapter, ChangedRun } from '../../adapter/index.ts'
 import type { Timer } from '../../clock.ts'
-import type { Loop } from '../base/loop.ts'
+import type { Idling, Loop } from '../base/loop.ts'
 import { type OutageWatch, watchedLoop } from '../base/outage.ts'
 import type { Runtime } from '../base/runtime.ts'
 
@@ -22,6 +22,7 @@ export interface DueWatchParts {
   /** A step has become claimable. */
   readonly onDue: () => void
   readonly onExpired: (runs: readonly ChangedRun[]) => void
+  readonly idling: Idling | undefined
 }
 
 /**
@@ -38,8 +39,8 @@ export class DueWatch {
 
   constructor(parts: DueWatchParts) {
     this.#parts = parts
-    const { runtime, outage, intervalMs } = parts
-    this.#loop = watchedLoop(runtime.clock, outage, { intervalMs, work: () => this.#look() })
+    const { runtime, outage, intervalMs, idling } = parts
+    this.#loop = watchedLoop(runtime.clock, outage, { intervalMs, idling, work: () => this.#look() })
   }
 
   wake(): void {

@@ -30,14 +30,23 @@ export interface HousekeeperParts {
 export class Housekeeper {
   readonly #parts: HousekeeperParts
   #sweepsAt = 0
+  /** Of attempts that began before this, it has asked whether their runs were stopped. */
+  #askedBefore = Number.NEGATIVE_INFINITY
 
   constructor(parts: HousekeeperParts) {
     this.#parts = parts
   }
 
+  /** Whether no attempt is so new that the last look left it out. */
+  hasAskedForAll({ attempts }: Session): boolean {
+    const asked = attempts.forwardRuns(this.#askedBefore)
+    return attempts.forwardRuns(Number.POSITIVE_INFINITY).length === asked.length
+  }
+
   async look({ attempts }: Session): Promise<void> {
     const { adapter, runtime, onStopped } = this.#parts
-    const runIds = attempts.forwardRuns(runtime.clock.now() - LONG_MS)
+    this.#askedBefore = runtime.clock.now() - LONG_MS
+    const runIds = attempts.forwardRuns(this.#askedBefore)
     if (runIds.length > 0) onStopped(await adapter.stopping({ runIds }))
     await this.#sweep()
   }

@@ -28,6 +28,7 @@ export interface LeaseKeeperParts {
 /** Keeps a worker's lease and checks what it holds: registers, renews, and compares with the store. */
 export class LeaseKeeper {
   readonly #parts: LeaseKeeperParts
+  #foundDifference = false
 
   constructor(parts: LeaseKeeperParts) {
     this.#parts = parts
@@ -44,6 +45,11 @@ export class LeaseKeeper {
    */
   get comparingMs(): number {
     return this.#parts.session().attempts.size > 0 ? this.renewalMs : this.#parts.leaseMs
+  }
+
+  /** Whether the newest comparison found something that another one must confirm. */
+  get foundDifference(): boolean {
+    return this.#foundDifference
   }
 
   async register({ workerId, lease }: Session): Promise<void> {
@@ -74,6 +80,7 @@ export class LeaseKeeper {
   async compare(): Promise<void> {
     const { runtime, onDifference } = this.#parts
     const open = await this.#parts.session().reconciler.compare()
+    this.#foundDifference = open > 0
     if (open > 0) runtime.clock.after(CONFIRM_MS, onDifference)
   }
 }

@@ -2,7 +2,7 @@ import { type Adapter, type ChangedRun, isTerminal, type RunEnd } from '../../ad
 import type { WorkflowDefinition } from '../../definition/workflow.ts'
 import type { ChildRuns } from '../attempt/child-runs.ts'
 import { partsOf } from '../base/held-up.ts'
-import type { Loop } from '../base/loop.ts'
+import type { Idling, Loop } from '../base/loop.ts'
 import { type OutageWatch, watchedLoop } from '../base/outage.ts'
 import type { Runtime } from '../base/runtime.ts'
 
@@ -33,6 +33,7 @@ export interface RunEndsParts {
   readonly definitions: ReadonlyMap<number, WorkflowDefinition>
   readonly endFollowers: readonly EndFollower[]
   readonly intervalMs: () => number
+  readonly idling: Idling | undefined
 }
 
 /**
@@ -42,12 +43,18 @@ export interface RunEndsParts {
 export class RunEnds {
   readonly #parts: RunEndsParts
   readonly #loop: Loop
+  #found = 0
 
   constructor(parts: RunEndsParts) {
     this.#parts = parts
-    const { runtime, outage, intervalMs } = parts
+    const { runtime, outage, intervalMs, idling } = parts
     const mayRest = () => parts.endFollowers.length === 0
-    this.#loop = watchedLoop(runtime.clock, outage, { intervalMs, mayRest, work: () => this.#look() })
+    this.#loop = watchedLoop(runtime.clock, outage, { intervalMs, mayRest, idling, work: () => this.#look() })
+  }
+
+  /** Whether the newest look found no ends. */
+  get hasFoundNone(): boolean {
+    return this.#found === 0
   }
 
   wake(): void {
@@ -69,8 +76,10 @@ export class RunEnds {
     const definitionIds = [...definitions.keys()]
     const failures: unknown[] = []
     let after: string | undefined
+    this.#found = 0
     for (;;) {
       const ends = await adapter.findRunEnds({ definitionIds, after, limit: ROUND_MAX })
+      this.#found += ends.length
       failures.push(...(await this.#follow(ends)))
       if (ends.length < ROUND_MAX) break
       after = ends.at(-1)!.sequence

@@ -22,6 +22,7 @@ export class Sagas {
   readonly #parts: SagasParts
   readonly #stopping = new Set<string>()
   #looksAtAllAt = 0
+  #lookedAtAll = false
 
   constructor(parts: SagasParts) {
     this.#parts = parts
@@ -30,6 +31,11 @@ export class Sagas {
   /** The undo of this run may be due. */
   note(runId: string): void {
     this.#stopping.add(runId)
+  }
+
+  /** Whether the newest look was at all runs. */
+  get hasLookedAtAll(): boolean {
+    return this.#lookedAtAll && this.#stopping.size === 0
   }
 
   /** Begins every undo that is due. Resolves to the runs that changed status. */
@@ -45,7 +51,8 @@ export class Sagas {
     const known = [...this.#stopping]
     this.#stopping.clear()
     const now = this.#parts.runtime.clock.now()
-    if (known.length > 0 && now < this.#looksAtAllAt) return known
+    this.#lookedAtAll = known.length === 0 || now >= this.#looksAtAllAt
+    if (!this.#lookedAtAll) return known
     this.#looksAtAllAt = now + LOOK_AT_ALL_MS
     return undefined
   }

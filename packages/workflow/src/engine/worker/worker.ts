@@ -4,22 +4,17 @@ import type { Logger } from '../../logger.ts'
 import { LossyOutputs } from '../attempt/lossy-output.ts'
 import type { ValueLimits } from '../attempt/telling.ts'
 import type { EventHub } from '../base/events.ts'
-import type { Loop } from '../base/loop.ts'
-import { OutageWatch, watchedLoop } from '../base/outage.ts'
 import type { PayloadCache } from '../base/payload-cache.ts'
 import type { Runtime } from '../base/runtime.ts'
 import { Claimer } from './claimer.ts'
 import { depart, type WorkerLoops } from './depart.ts'
-import { DueWatch } from './due-watch.ts'
 import { Housekeeper } from './housekeeper.ts'
 import { LeaseKeeper } from './lease-keeper.ts'
+import { openLoops, outageWatch } from './open-loops.ts'
 import { Crowd } from './peers.ts'
-import { type Followers, RunEnds } from './run-ends.ts'
+import type { Followers } from './run-ends.ts'
 import { Sagas } from './saga.ts'
 import { Session } from './session.ts'
-
-/** The longest interval between two rounds of housekeeping, whatever the tick. */
-const HOUSEKEEPING_MS = 1_000
 
 export interface WorkerParts extends Followers {
   readonly adapter: Adapter
@@ -132,40 +127,26 @@ export class Worker {
     this.#parts.events.emit('worker.stopped', { workerId: session.workerId })
   }
 
-  get #housekeepingMs(): number {
-    return Math.max(this.#parts.tickMs, HOUSEKEEPING_MS)
-  }
-
   #openLoops(): WorkerLoops {
-    const shared = (aloneMs: number) => () => this.#crowd.shared(aloneMs)
-    const keeper = this.#keeper
-    const housekeeper = this.#housekeeper()
-    return {
-      due: this.#dueWatch(),
-      ends: new RunEnds({
-        ...this.#parts,
-        outage: this.#outage('following the ends of runs'),
-        intervalMs: shared(this.#housekeepingMs),
-      }),
-      lease: this.#loop('renewing the lease', keeper.renewalMs, () => keeper.renew()),
-      reconcile: this.#loop(
-        'comparing leases',
-        () => keeper.comparingMs,
-        () => keeper.compare(),
-      ),
-      claim: this.#loop('claiming', shared(this.#parts.tickMs), () => this.#claim()),
-      saga: this.#loop('beginning undos', shared(this.#housekeepingMs), () => this.#advanceSagas()),
-      housekeeping: this.#loop('housekeeping', this.#housekeepingMs, () => housekeeper.look(this.#session)),
-    }
-  }
-
-  #loop(during: string, intervalMs: number | (() => number), work: () => Promise<void>): Loop {
-    return watchedLoop(this.#parts.runtime.clock, this.#outage(during), { intervalMs, work })
-  }
-
-  #outage(during: string): OutageWatch {
-    const { log, events, runtime } = this.#parts
-    return new OutageWatch({ during, log, events, random: runtime.random })
+    return openLoops({
+      ...this.#parts,
+      crowd: this.#crowd,
+      keeper: this.#keeper,
+      housekeeper: this.#housekeeper(),
+      sagas: this.#sagas,
+      session: () => this.#session,
+      claim: () => this.#claim(),
+      advanceSagas: () => this.#advanceSagas(),
+      onDue: () => {
+        this.#claimer.hint()
+        this.#loops.claim.wake()
+      },
+      onExpired: (runs) => {
+        this.runsStopped(runs.map(({ runId }) => runId))
+        // A paused run stays paused: its undo begins once it is resumed.
+        this.#parts.onRunsChanged(runs.filter(({ status }) => status === 'compensating'))
+      },
+    })
   }
 
   #leaseKeeper(): LeaseKeeper {
@@ -194,35 +175,13 @@ export class Worker {
     })
   }
 
-  #dueWatch(): DueWatch {
-    const { adapter, runtime, tickMs, definitions, onRunsChanged } = this.#parts
-    return new DueWatch({
-      adapter,
-      runtime,
-      outage: this.#outage('looking for what is due'),
-      tickMs,
-      horizonMs: this.#housekeepingMs,
-      intervalMs: () => this.#crowd.shared(this.#housekeepingMs),
-      definitionIds: [...definitions.keys()],
-      onDue: () => {
-        this.#claimer.hint()
-        this.#loops.claim.wake()
-      },
-      onExpired: (runs) => {
-        this.runsStopped(runs.map(({ runId }) => runId))
-        // A paused run stays paused: its undo begins once it is resumed.
-        onRunsChanged(runs.filter(({ status }) => status === 'compensating'))
-      },
-    })
-  }
-
   #openSession(): Session {
     const session: Session = new Session({
       ...this.#parts,
       workerId: this.#parts.runtime.newId(),
       lossyOutputs: this.#lossyOutputs,
-      outage: this.#outage('settling'),
-      tellingOutage: this.#outage('publishing values'),
+      outage: outageWatch(this.#parts, 'settling'),
+      tellingOutage: outageWatch(this.#parts, 'publishing values'),
       onSettled: (settlement, definitionIds) => this.#settled(settlement, definitionIds),
       onStoppingRunMoved: (runId) => {
         this.#sagas.note(runId)
