@@ -56,7 +56,15 @@ describe.skipIf(process.env['BELAY_OFFLINE'] === '1')(
 
 describe('the check of a tarball', () => {
   const good = {
-    files: ['LICENSE', 'README.md', 'dist/index.d.ts', 'dist/index.js', 'package.json', 'src/index.ts'],
+    files: [
+      'LICENSE',
+      'README.md',
+      'bundle/index.cjs',
+      'bundle/index.js',
+      'dist/index.d.ts',
+      'package.json',
+      'src/index.ts',
+    ],
     manifest: { dependencies: { uuid: '14.0.3' } },
   }
 
@@ -67,7 +75,13 @@ describe('the check of a tarball', () => {
   it.each([
     ['no licence', { files: without('LICENSE') }, 'has no LICENSE'],
     ['no readme', { files: without('README.md') }, 'has no README.md'],
-    ['nothing built', { files: without('dist/index.js') }, 'has nothing in dist'],
+    ['nothing built', { files: without('dist/index.d.ts') }, 'has nothing in dist'],
+    [
+      'no bundle',
+      { files: good.files.filter((file) => !file.startsWith('bundle/')) },
+      'has nothing in bundle',
+    ],
+    ['modules beside the bundle', { files: [...good.files, 'dist/index.js'] }, 'contains dist/index.js'],
     [
       'build information',
       { files: [...good.files, 'dist/build.tsbuildinfo'] },
@@ -75,8 +89,8 @@ describe('the check of a tarball', () => {
     ],
     [
       'output of a deleted source',
-      { files: [...good.files, 'dist/old.js'] },
-      'contains dist/old.js, whose source is gone',
+      { files: [...good.files, 'dist/old.d.ts'] },
+      'contains dist/old.d.ts, whose source is gone',
     ],
     [
       'a workspace range',
