@@ -18,8 +18,9 @@ const TIMEOUT_MS = 90_000
 /**
  * @typedef {object} Consumer
  * @property {string} folder
- * @property {() => Promise<string[]>} compile builds the program and resolves the errors in it and in the packages' own declarations
- * @property {(program: string) => Promise<string>} run resolves what the program prints
+ * @property {(project?: string) => Promise<string[]>} compile builds a program and resolves the errors in it and in the packages' own declarations
+ * @property {(...program: string[]) => Promise<string>} run resolves what a program prints on Node
+ * @property {(...packages: string[]) => Promise<void>} add installs further packages, as a user would
  * @property {() => Promise<void>} remove
  */
 
@@ -44,8 +45,9 @@ export async function makeConsumer() {
   return {
     folder,
     remove,
-    compile: () => compile(folder),
-    run: (program) => output(process.execPath, [program], folder),
+    compile: (project = '.') => compile(folder, project),
+    run: (...program) => output(process.execPath, program, folder),
+    add: (...packages) => install(folder, packages),
   }
 }
 
@@ -53,21 +55,25 @@ export async function makeConsumer() {
  * Also checks declarations, unlike most projects: an error in ours would silently turn types into `any`. Errors in third-party declarations are
  * ignored.
  * @param {string} folder
+ * @param {string} project
  */
-async function compile(folder) {
+async function compile(folder, project) {
   const tsc = join(root, 'node_modules/typescript/bin/tsc')
-  const report = await output(process.execPath, [tsc, '-p', '.', '--pretty', 'false'], folder).catch(
+  const report = await output(process.execPath, [tsc, '-p', project, '--pretty', 'false'], folder).catch(
     (/** @type {Error} */ error) => error.message,
   )
   const errors = report.split('\n').filter((line) => / error TS\d+: /.test(line))
   return errors.filter((line) => !line.startsWith('node_modules/') || line.startsWith('node_modules/@belay/'))
 }
 
-/** @param {string} folder */
-async function install(folder) {
+/**
+ * @param {string} folder
+ * @param {readonly string[]} packages besides those of the manifest
+ */
+async function install(folder, packages = []) {
   const options = ['--no-audit', '--no-fund', '--prefer-offline', '--fetch-retries=1', '--loglevel=error']
   try {
-    await output('npm', ['install', ...options], folder)
+    await output('npm', ['install', ...options, ...packages], folder)
   } catch (error) {
     const { message } = /** @type {Error} */ (error)
     if (!/ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|ENOTCACHED/.test(message))

@@ -4,6 +4,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Consumer, makeConsumer } from '../src/consumer.mjs'
 import { contentProblems } from '../src/contents.mjs'
 
+const PGLITE = '@electric-sql/pglite@0.5.16'
+
+/** The oldest that the range of the peer dependency allows, and the one that the migrations are made with. */
+const DRIZZLE = ['0.36.0', '0.45.4']
+
 // Installing needs the packages' own dependencies, from npm's registry or its cache.
 describe.skipIf(process.env['BELAY_OFFLINE'] === '1')(
   'the packed packages in a project outside the workspace',
@@ -50,6 +55,47 @@ describe.skipIf(process.env['BELAY_OFFLINE'] === '1')(
       const printed = await consumer.run('src/main.cjs')
 
       expect(printed).toBe('require() works: hello\n')
+    })
+
+    it('load few files, so that a process starts quickly, and none that it does not need', async () => {
+      const loaded = (await consumer.run('src/loads.mjs')).trim().split('\n')
+
+      const own = loaded.filter((url) => url.includes('/@belay/'))
+      expect(own).toContainEqual(expect.stringContaining('/workflow-postgres/bundle/index.js'))
+      expect(own.length).toBeLessThan(8)
+      // Before the bundles it was 400, of which 100 were drizzle-orm's.
+      expect(loaded.length).toBeLessThan(100)
+    })
+
+    it('are installed without drizzle-orm, and say so when a handler uses tx.drizzle', async () => {
+      await consumer.add(PGLITE)
+
+      const printed = JSON.parse(await consumer.run('drizzle/without.mjs'))
+
+      expect(printed).toEqual({
+        client: 1,
+        message: expect.stringMatching(
+          /tx\.drizzle needs drizzle-orm, which could not be loaded: .*Cannot find package 'drizzle-orm'.*Run `npm install drizzle-orm @electric-sql\/pglite`, or use tx\.client\./,
+        ),
+      })
+    })
+
+    it.each(DRIZZLE)('use the drizzle-orm that the project has, here %s', async (version) => {
+      await consumer.add(PGLITE, `drizzle-orm@${version}`)
+
+      const compiled = await consumer.compile('drizzle')
+      const printed = await consumer.run('dist/drizzle/main.js')
+
+      expect(compiled).toEqual([])
+      expect(printed).toBe('tx.drizzle found the run of look.\n')
+    })
+
+    it('run in Jest, which loads packages as CommonJS', async () => {
+      await consumer.add('jest@30.5.2')
+
+      const printed = await consumer.run('node_modules/jest/bin/jest.js', '--rootDir=jest', '--json')
+
+      expect(JSON.parse(printed)).toMatchObject({ success: true, numPassedTests: 3 })
     })
   },
 )

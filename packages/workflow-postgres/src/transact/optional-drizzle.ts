@@ -39,8 +39,11 @@ export function optionalDrizzle<Over>(
   }
 }
 
-/** The type of `tx.drizzle` for users who have not installed drizzle-orm: its types are unknown to the compiler then, which makes them `any`. */
-export type Installed<Drizzle> = 0 extends 1 & Drizzle ? DrizzleIsNotInstalled : Drizzle
+/**
+ * Replaces the type of `tx.drizzle` if drizzle-orm is not installed: the compiler makes `any` of a type that it cannot find. In tuples, because it does
+ * not look further at a condition that is such a type itself.
+ */
+export type Installed<Drizzle> = [0] extends [1 & Drizzle] ? DrizzleIsNotInstalled : Drizzle
 
 /** What tells users why `tx.drizzle` has no methods. */
 export interface DrizzleIsNotInstalled {
