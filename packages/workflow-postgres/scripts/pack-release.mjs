@@ -50,8 +50,6 @@ async function build() {
   await linkDependencies(modules, folders)
   mkdirSync(join(modules, '@belay'))
   for (const name of NAMES) symlinkSync(folders[name] ?? '', join(modules, '@belay', name), 'junction')
-  const pglite = join(ROOT, 'packages/workflow-postgres/node_modules/@electric-sql')
-  symlinkSync(pglite, join(modules, '@electric-sql'), 'junction')
   symlinkSync(join(ROOT, 'node_modules/@types/node'), join(modules, '@types/node'), 'junction')
   run(
     process.execPath,
