@@ -19,7 +19,7 @@ export async function bundle(folder = process.cwd()) {
     ...shared,
     format: 'esm',
     entryFileNames: '[name].js',
-    chunkFileNames: 'chunks/[name]-[hash].js',
+    chunkFileNames: (chunk) => `chunks/${nameOf(chunk)}-[hash].js`,
   })
   const commonJs = await rolldown({ input, external: (id) => isOutside(id, manifest), ...QUIET })
   await commonJs.write({
@@ -28,8 +28,16 @@ export async function bundle(folder = process.cwd()) {
     exports: 'named',
     dynamicImportInCjs: false,
     entryFileNames: '[name].cjs',
-    chunkFileNames: 'chunks/[name]-[hash].cjs',
+    chunkFileNames: (chunk) => `chunks/${nameOf(chunk)}-[hash].cjs`,
   })
+}
+
+/**
+ * What is loaded on demand has the name of its source. What entries share would have that of any of its many sources.
+ * @param {{ isDynamicEntry: boolean }} chunk
+ */
+function nameOf({ isDynamicEntry }) {
+  return isDynamicEntry ? '[name]' : 'shared'
 }
 
 /** @typedef {{ exports: Record<string, string | Record<string, string>>, dependencies?: Record<string, string>, peerDependencies?: Record<string, string> }} Manifest */

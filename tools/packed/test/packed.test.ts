@@ -54,8 +54,10 @@ describe.skipIf(process.env['BELAY_OFFLINE'] === '1')(
 
     it('can be loaded with require()', async () => {
       const printed = await consumer.run('src/main.cjs')
+      const typed = await consumer.run('dist/typed.cjs')
 
       expect(printed).toBe('require() works: hello\n')
+      expect(typed).toBe('one copy: true\n')
     })
 
     it('load few files, so that a process starts quickly, and none that it does not need', async () => {
