@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 const PACKAGES = fileURLToPath(new URL('../..', import.meta.url))
 
 /**
- * Lets packages outside the workspace find their dependencies: each is linked to the one that the workspace has. Links of Belay's own packages are not
+ * Lets packages outside the workspace find their dependencies and peers: each is linked to the one that the workspace has. Links of Belay's own packages are not
  * made: they would lead to the workspace's code.
  * @param {string} modules the folder node_modules that the links are made in
  * @param {Readonly<Record<string, string>>} folders of the packages, by their folder's name in the workspace
@@ -14,7 +14,8 @@ const PACKAGES = fileURLToPath(new URL('../..', import.meta.url))
 export async function linkDependencies(modules, folders) {
   for (const [name, folder] of Object.entries(folders)) {
     const manifest = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8'))
-    for (const dependency of Object.keys(manifest.dependencies ?? {})) {
+    const wanted = { ...manifest.dependencies, ...manifest.peerDependencies }
+    for (const dependency of Object.keys(wanted)) {
       const link = join(modules, dependency)
       const installed = join(PACKAGES, name, 'node_modules', dependency)
       if (dependency.startsWith('@belay/') || existsSync(link)) continue

@@ -14,6 +14,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { linkDependencies } from './link-dependencies.mjs'
+import { unbundle } from './unbundle.mjs'
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url))
 const TARGET = fileURLToPath(new URL('../test/fixtures/previous-release/', import.meta.url))
@@ -27,6 +28,7 @@ const commit = run('git', ['rev-parse', '--verify', `${process.argv[2] ?? 'HEAD'
 const work = mkdtempSync(join(tmpdir(), 'belay-release-'))
 try {
   await build()
+  for (const name of NAMES) await unbundle(join(work, 'packages', name))
   const packed = NAMES.map(pack)
   mkdirSync(TARGET, { recursive: true })
   run('tar', ['-czf', join(TARGET, 'packages.tgz'), ...NAMES], join(work, 'packed'))
@@ -48,8 +50,6 @@ async function build() {
   await linkDependencies(modules, folders)
   mkdirSync(join(modules, '@belay'))
   for (const name of NAMES) symlinkSync(folders[name] ?? '', join(modules, '@belay', name), 'junction')
-  const pglite = join(ROOT, 'packages/workflow-postgres/node_modules/@electric-sql')
-  symlinkSync(pglite, join(modules, '@electric-sql'), 'junction')
   symlinkSync(join(ROOT, 'node_modules/@types/node'), join(modules, '@types/node'), 'junction')
   run(
     process.execPath,

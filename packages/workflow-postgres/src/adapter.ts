@@ -45,7 +45,7 @@ import { deregister, register, renew } from './workers/registration.ts'
 import { sweep } from './workers/sweep-workers.ts'
 
 /** What the two adapters of this package share: everything except how they connect. */
-export interface SqlAdapter extends Adapter {
+export interface SqlAdapter extends Adapter, AsyncDisposable {
   readonly schema: string
   /** Brings the schema up to this version of Belay. Safe when any number of processes call it at once. */
   migrate(settings?: MigrationSettings): Promise<MigrationReport>
@@ -80,6 +80,7 @@ function connectionVerbs(store: OpenStore) {
     onWake: (listener) => wakeup.onWake(listener),
     wake: (definitionIds) => wakeup.wake(definitionIds),
     close: () => store.close(),
+    [Symbol.asyncDispose]: () => store.close(),
   } satisfies Partial<SqlAdapter>
 }
 

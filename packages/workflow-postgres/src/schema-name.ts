@@ -1,5 +1,8 @@
 import { type Kind, Refusal, shown } from '@belay/workflow/adapter'
 
+/** The default Postgres schema of Belay's tables. The migrations are written with this name. */
+export const DEFAULT_SCHEMA = 'belay'
+
 // Postgres truncates longer names silently, and reserves those that start with pg_.
 const ALLOWED = /^(?!pg_)[A-Za-z_][A-Za-z0-9_-]{0,62}$/
 

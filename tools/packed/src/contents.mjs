@@ -6,16 +6,20 @@
  */
 export function contentProblems({ files, manifest }) {
   const has = new Set(files)
-  const built = files.filter((file) => /^dist\/.*\.js$/.test(file))
+  const declared = files.filter((file) => /^dist\/.*\.d\.ts$/.test(file))
+  const bundled = files.filter((file) => /^bundle\/.*\.c?js$/.test(file))
   return [
     ...['LICENSE', 'README.md'].filter((file) => !has.has(file)).map((file) => `has no ${file}`),
-    ...(built.length === 0 ? ['has nothing in dist: build it first (npm run build)'] : []),
+    ...(declared.length === 0 ? ['has nothing in dist: build it first (npm run build)'] : []),
+    ...(bundled.length === 0 ? ['has nothing in bundle: build it first (npm run build)'] : []),
     ...files
-      .filter((file) => /\.tsbuildinfo$|(^|\/)node_modules\/|\.test\.|^test\//.test(file))
+      .filter((file) =>
+        /\.tsbuildinfo$|^dist\/.*\.js(\.map)?$|(^|\/)node_modules\/|\.test\.|^test\//.test(file),
+      )
       .map((file) => `contains ${file}, which users do not need`),
     // The compiler never deletes: output of a moved source would be published for ever.
-    ...built
-      .filter((file) => !has.has(file.replace(/^dist\/(.*)\.js$/, 'src/$1.ts')))
+    ...declared
+      .filter((file) => !has.has(file.replace(/^dist\/(.*)\.d\.ts$/, 'src/$1.ts')))
       .map((file) => `contains ${file}, whose source is gone: npm run clean && npm run build`),
     ...workspaceRanges(manifest),
   ]

@@ -77,7 +77,7 @@ const OPTIONS = {
 type Verb<Name extends keyof Adapter> = Extract<Adapter[Name], (...args: never[]) => unknown>
 
 /** One connection to a memory store. Made by {@link memory}; {@link connect} makes further ones. */
-export class MemoryAdapter<C extends Clock = VirtualClock> implements Adapter {
+export class MemoryAdapter<C extends Clock = VirtualClock> implements Adapter, AsyncDisposable {
   readonly name = 'memory'
   readonly clock: C
   readonly stillness: Stillness
@@ -235,6 +235,10 @@ export class MemoryAdapter<C extends Clock = VirtualClock> implements Adapter {
   #stopListening(): void {
     for (const stop of this.#listening) stop()
     this.#listening.clear()
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close()
   }
 
   #given({ tx }: WithinTransaction = {}): MemoryTransaction | undefined {

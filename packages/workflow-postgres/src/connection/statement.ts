@@ -1,5 +1,4 @@
-import { DEFAULT_SCHEMA } from '../schema/index.ts'
-import { quoteIdentifier } from '../schema-name.ts'
+import { DEFAULT_SCHEMA, quoteIdentifier } from '../schema-name.ts'
 
 /**
  * One SQL statement. Its text names the default schema, so it can be tried in psql unchanged.

@@ -1,16 +1,23 @@
 import type { TransactionOptions, TypedTransaction } from '@belay/workflow/adapter'
 import type { Transaction } from '@electric-sql/pglite'
-import type { PgliteTransaction } from 'drizzle-orm/pglite/session'
 import type { HandlerGuard } from '../transact/handler-guard.ts'
+import { type Installed, optionalDrizzle } from '../transact/optional-drizzle.ts'
+
+// biome-ignore lint/suspicious/noTsIgnore: as for PostgreSQL, programs without drizzle-orm must compile.
+/** @ts-ignore: any without drizzle-orm. */
+type PgliteTransaction = import('drizzle-orm/pglite/session').PgliteTransaction<
+  Record<string, never>,
+  Record<string, never>
+>
 
 /** A drizzle transaction over PGlite, without a schema for relational queries. */
-export type PgliteDrizzle = PgliteTransaction<Record<string, never>, Record<string, never>>
+export type PgliteDrizzle = Installed<PgliteTransaction>
 
 /** The `tx` that a transactional handler gets in PGlite. */
 export interface PgliteStepTransaction {
   /** PGlite's transaction. It refuses COMMIT and ROLLBACK, and every statement once the transaction is over. */
   readonly client: Transaction
-  /** A drizzle transaction on it; `drizzle.transaction()` is a savepoint. */
+  /** A drizzle transaction on it; `drizzle.transaction()` is a savepoint. Needs drizzle-orm in your project. */
   readonly drizzle: PgliteDrizzle
 }
 
@@ -23,21 +30,22 @@ export function pgliteTransaction(options: TransactionOptions = {}): TypedTransa
   return options
 }
 
-/** Loads what a step's transaction needs before it begins. Separate, because drizzle over PGlite imports PGlite, which not everybody bundles. */
-export async function loadStepTransaction(): Promise<typeof stepTransaction> {
-  drizzleOver ??= (await import('./drizzle.ts')).drizzleOver
-  return stepTransaction
-}
+// Separate also because drizzle over PGlite imports PGlite, which not everybody bundles.
+const drizzleOver = optionalDrizzle(
+  'drizzle-orm @electric-sql/pglite',
+  async () => (await import('./drizzle.ts')).drizzleOver,
+)
 
-let drizzleOver: ((transaction: Transaction) => PgliteDrizzle) | undefined
+/** Loads what `tx` needs, in the first transaction of a step. */
+export const loadDrizzle = (): Promise<void> => drizzleOver.load()
 
-function stepTransaction(transaction: Transaction, guard: HandlerGuard): PgliteStepTransaction {
+export function stepTransaction(transaction: Transaction, guard: HandlerGuard): PgliteStepTransaction {
   const guarded = guardedTransaction(transaction, guard)
   let drizzle: PgliteDrizzle | undefined
   return {
     client: guarded,
     get drizzle() {
-      drizzle ??= drizzleOver!(guarded)
+      drizzle ??= drizzleOver.get()(guarded)
       return drizzle
     },
   }

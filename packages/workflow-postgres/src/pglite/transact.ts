@@ -5,12 +5,12 @@ import { HandlerGuard } from '../transact/handler-guard.ts'
 import { beginning, newMark, notCommitted, workWithin } from '../transact/settle-within.ts'
 import { READ_SESSION, type SessionRow, sessionOf } from '../transact/step-session.ts'
 import { statementsOver } from './connection.ts'
-import { loadStepTransaction } from './step-transaction.ts'
+import { loadDrizzle, stepTransaction } from './step-transaction.ts'
 
 /** Transactions of steps. One at a time, like every statement in PGlite. */
 export function pgliteTransact(database: () => PGliteInterface, schema: string): Adapter['transact'] {
   return async (request) => {
-    const stepTransaction = await loadStepTransaction()
+    await loadDrizzle()
     const guard = new HandlerGuard()
     let isSubmitted = false
     const inTransaction = async (transaction: Transaction): Promise<Transacted> => {

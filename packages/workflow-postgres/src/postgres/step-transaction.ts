@@ -1,17 +1,26 @@
 import type { TransactionOptions, TypedTransaction } from '@belay/workflow/adapter'
-import { NodePgSession, NodePgTransaction } from 'drizzle-orm/node-postgres/session'
-import { PgDialect } from 'drizzle-orm/pg-core/dialect'
 import type { PoolClient } from 'pg'
 import type { HandlerGuard } from '../transact/handler-guard.ts'
+import { type Installed, optionalDrizzle } from '../transact/optional-drizzle.ts'
+
+// biome-ignore lint/suspicious/noTsIgnore: an optional peer. Programs without it, which see this in a declaration, must compile; here it is no error.
+/** @ts-ignore: any without drizzle-orm. */
+type NodePgTransaction = import('drizzle-orm/node-postgres/session').NodePgTransaction<
+  Record<string, never>,
+  Record<string, never>
+>
 
 /** A drizzle transaction over node-postgres, without a schema for relational queries. */
-export type PostgresDrizzle = NodePgTransaction<Record<string, never>, Record<string, never>>
+export type PostgresDrizzle = Installed<NodePgTransaction>
 
 /** The `tx` that a transactional handler gets on PostgreSQL. */
 export interface PostgresStepTransaction {
   /** The transaction's `pg` client. It refuses COMMIT and ROLLBACK, and every statement once the transaction is over. */
   readonly client: PoolClient
-  /** A drizzle transaction on it; `drizzle.transaction()` is a savepoint. For relational queries, give `client` to drizzle yourself. */
+  /**
+   * A drizzle transaction on it; `drizzle.transaction()` is a savepoint. Needs drizzle-orm in your project. For relational queries, give `client` to
+   * drizzle yourself.
+   */
   readonly drizzle: PostgresDrizzle
 }
 
@@ -25,23 +34,22 @@ export function postgresTransaction(
   return options
 }
 
+/** Loads what `tx` needs, in the first transaction of a step. */
+export const loadDrizzle = (): Promise<void> => drizzleOver.load()
+
 export function stepTransaction(client: PoolClient, guard: HandlerGuard): PostgresStepTransaction {
   const guarded = guardedClient(client, guard)
   let drizzle: PostgresDrizzle | undefined
   return {
     client: guarded,
     get drizzle() {
-      drizzle ??= drizzleOver(guarded)
+      drizzle ??= drizzleOver.get()(guarded)
       return drizzle
     },
   }
 }
 
-function drizzleOver(client: PoolClient): PostgresDrizzle {
-  const dialect = new PgDialect()
-  const session = new NodePgSession<Record<string, never>, Record<string, never>>(client, dialect, undefined)
-  return new NodePgTransaction<Record<string, never>, Record<string, never>>(dialect, session, undefined)
-}
+const drizzleOver = optionalDrizzle('drizzle-orm pg', async () => (await import('./drizzle.ts')).drizzleOver)
 
 const KEPT_FROM_HANDLERS: ReadonlySet<PropertyKey> = new Set(['release', 'end', 'connect'])
 

@@ -1,5 +1,5 @@
 import type { RunCount, RunCountRequest, RunStatus, StoredRunStatus } from '@belay/workflow/adapter'
-import { sql } from 'drizzle-orm'
+import sql, { join } from 'sql-template-tag'
 import type { Connection } from '../connection/connection.ts'
 import { SHOWN_STATUS, shownOf, storedStatuses } from './run-conditions.ts'
 import { query, type RunSource, readFrom } from './run-source.ts'
@@ -53,7 +53,7 @@ async function countByStatus(
       from (select ${SHOWN_STATUS} as shown, row_number() over (order by r.id desc) as place from (${found}) r) counted
       group by counted.shown)`
   })
-  const rows = await query<StatusRow>(connection, sql`${source.with}${sql.join(counts, sql` union all `)}`)
+  const rows = await query<StatusRow>(connection, sql`${source.with}${join(counts, ' union all ')}`)
   const full = new Set(rows.filter(({ last_place }) => last_place > max).map(({ stored }) => stored))
   return rows.flatMap(({ stored, shown, runs }) =>
     runs === 0 ? [] : [{ status: shown, count: runs, capped: full.has(stored) }],

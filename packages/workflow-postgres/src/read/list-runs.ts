@@ -1,5 +1,5 @@
 import type { RunFilter, RunRecord } from '@belay/workflow/adapter'
-import { sql } from 'drizzle-orm'
+import sql from 'sql-template-tag'
 import type { Connection } from '../connection/connection.ts'
 import { readRunsNewestFirst } from './read-runs.ts'
 import { readFrom } from './run-source.ts'

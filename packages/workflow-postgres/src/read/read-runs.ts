@@ -6,23 +6,18 @@ import type {
   RunRecord,
   RunStatus,
   StepRecord,
-  StepStatus,
 } from '@belay/workflow/adapter'
-import { and, asc, desc, eq, type SQL, sql } from 'drizzle-orm'
-import { QueryBuilder } from 'drizzle-orm/pg-core'
+import sql, { raw, type Sql } from 'sql-template-tag'
 import { isUuid } from '../base/uuid.ts'
 import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
-import { FIRST_ITEM, templateOf } from '../rows/item-rows.ts'
+import { countedAttempts } from '../rows/claim-row.ts'
+import { FIRST_ITEM, rowName, templateOf } from '../rows/item-rows.ts'
 import { decodeRun, type RunColumns } from '../rows/run-columns.ts'
 import { decodeValues, shownValues } from '../rows/shown-values.ts'
 import { decodeStep, type StepColumns } from '../rows/step-columns.ts'
-import { DEFAULT_SCHEMA, makeTables } from '../schema/index.ts'
 import { DIFFERING, differingOf, ITEM_COUNTS, ITEMS_IN_RANGE, ITEMS_THAT_DIFFER } from './items-of-run.ts'
-
-// Reads are for people and for handles: drizzle builds them, and they are not prepared. They name the default schema, like every statement.
-const { definitions, definitionSteps, runs, steps } = makeTables(DEFAULT_SCHEMA)
-const build = new QueryBuilder()
+import { query } from './run-source.ts'
 
 interface RunRow extends RunColumns {
   readonly status: RunStatus
@@ -30,24 +25,14 @@ interface RunRow extends RunColumns {
 }
 
 // As shown to users: a running run may be scheduled or waiting.
-const shownStatus = sql<RunStatus>`belay.shown_status(${runs.id}, ${runs.status}, ${runs.startAt})`
+const SHOWN_STATUS = 'belay.shown_status(r.id, r.status, r.start_at)'
 
-const runColumns = {
-  run_id: sql<string>`${runs.id}`.as('run_id'),
-  workflow: runs.workflow,
-  version: definitions.version,
-  definition_id: sql<number>`${runs.definitionId}`.as('definition_id'),
-  key: runs.key,
-  status: shownStatus.as('status'),
-  input: sql<JsonText>`${runs.input}::text`.as('input'),
-  cause: sql<JsonText>`${runs.cause}::text`.as('cause'),
-  created_at: epochMs(runs.createdAt).as('created_at'),
-  finished_at: epochMs(runs.finishedAt).as('finished_at'),
-  start_at: epochMs(runs.startAt).as('start_at'),
-  deadline_at: epochMs(runs.deadlineAt).as('deadline_at'),
-  tags: sql<string | null>`array_to_json(${runs.tags})::text`.as('tags'),
-  parent_run_id: runs.parentRunId,
-  parent_step: runs.parentStep,
+/** The columns of a run `r` and its definition `d`. The status and the payloads are given, because some readers have them in one row only. */
+function runColumns({ status, input, cause }: Record<'status' | 'input' | 'cause', string>): string {
+  return `r.id as run_id, r.workflow, d.version, r.definition_id, r.key, ${status} as status, ${input} as input, ${cause} as cause,
+  ${epochMs('r.created_at')} as created_at, ${epochMs('r.finished_at')} as finished_at,
+  ${epochMs('r.start_at')} as start_at, ${epochMs('r.deadline_at')} as deadline_at,
+  array_to_json(r.tags)::text as tags, r.parent_run_id, r.parent_step`
 }
 
 /** One run with its steps in order and its values, in one snapshot. Index: primary keys. No locks. */
@@ -87,15 +72,16 @@ function rowsOf(
 }
 
 /** The runs whose ids the given statement finds, newest first. Index: primary key. No locks. */
-export async function readRunsNewestFirst(connection: Connection, ids: SQL): Promise<readonly RunRecord[]> {
-  const query = build
-    .select(runColumns)
-    .from(runs)
-    .innerJoin(definitions, eq(definitions.id, runs.definitionId))
-    .where(sql`${runs.id} = any (array(${ids}))`)
-    .orderBy(desc(runs.id))
-    .toSQL()
-  const rows = await connection.query<RunRow>({ name: null, text: query.sql }, query.params)
+export async function readRunsNewestFirst(connection: Connection, ids: Sql): Promise<readonly RunRecord[]> {
+  const columns = runColumns({ status: SHOWN_STATUS, input: 'r.input::text', cause: 'r.cause::text' })
+  const rows = await query<RunRow>(
+    connection,
+    sql`select ${raw(columns)}
+from belay.workflow_runs r
+join belay.workflow_definitions d on d.id = r.definition_id
+where r.id = any (array(${ids}))
+order by r.id desc`,
+  )
   return rows.map(runOf)
 }
 
@@ -111,113 +97,59 @@ interface StepRow extends StepColumns {
   readonly irreversible: boolean
 }
 
-/**
- * The definition's step of a step. A subquery with an offset is planned by itself, so it is looked up by the whole key, once for each step: as a join,
- * the planner read all steps of the run for each step of the definition.
- */
-const definitionStep = build
-  .select({ step: definitionSteps.step, name: definitionSteps.name, kind: definitionSteps.kind })
-  .from(definitionSteps)
-  .where(
-    sql`${definitionSteps.definitionId} = ${runs.definitionId} and ${definitionSteps.step} = ${sql.raw(templateOf('"belay"."workflow_steps"."step"'))} offset 0`,
-  )
-  .as('definition_step')
-
-const stepColumns = {
-  step: steps.step,
-  name: sql<string>`case when ${steps.itemKey} is null then ${definitionStep.name} else left(${definitionStep.name}, -1) || ${steps.itemKey} || ']' end`.as(
-    'name',
-  ),
-  item_key: sql<string | null>`${steps.itemKey}`.as('item_key'),
-  at_once: sql<number | null>`${steps.atOnce}`.as('at_once'),
-  next_item: sql<number | null>`${steps.nextItem}`.as('next_item'),
-  item_order: sql<readonly number[] | null>`${steps.itemOrder}`.as('item_order'),
-  step_status: sql<StepStatus>`${steps.status}`.as('step_status'),
-  fence: steps.fence,
-  round: steps.round,
-  // As in `countedAttempts`.
-  attempts: sql<number>`coalesce(${steps.attempts}, ${steps.fence} % 40000000)`.as('attempts'),
-  failures: steps.failures,
-  losses: steps.losses,
-  open_dependencies: sql<number>`${steps.openDependencies}`.as('open_dependencies'),
-  worker_id: sql<string>`${steps.workerId}`.as('worker_id'),
-  undo_of: sql<string>`${steps.undoOf}`.as('undo_of'),
-  output: sql<JsonText>`${steps.output}::text`.as('output'),
-  error: sql<JsonText>`${steps.error}::text`.as('error'),
-  step_started_at: epochMs(steps.startedAt).as('step_started_at'),
-  step_finished_at: epochMs(steps.finishedAt).as('step_finished_at'),
-  available_at: epochMs(steps.availableAt).as('available_at'),
-  waiting_since: epochMs(steps.waitingSince).as('waiting_since'),
-  signalled_at: epochMs(steps.signalledAt).as('signalled_at'),
-  failing_since: epochMs(steps.failingSince).as('failing_since'),
-  undo_attempts: sql<number>`${steps.undoAttempts}`.as('undo_attempts'),
-  undo_failures: sql<number>`${steps.undoFailures}`.as('undo_failures'),
-  undo_losses: sql<number>`${steps.undoLosses}`.as('undo_losses'),
-  undo_started_at: epochMs(steps.undoStartedAt).as('undo_started_at'),
-  undo_finished_at: epochMs(steps.undoFinishedAt).as('undo_finished_at'),
-  undo_error: sql<JsonText>`${steps.undoError}::text`.as('undo_error'),
-  undo_skipped: sql<boolean>`${steps.undoSkipped}`.as('undo_skipped'),
-  succeeded: sql<boolean>`coalesce(${steps.succeeded}, false)`.as('succeeded'),
-  branch: sql<JsonText>`${steps.branch}::text`.as('branch'),
-  // As in the view `workflow_step_overview`.
-  irreversible: sql<boolean>`coalesce(${definitionStep.step} = any (${definitions.irreversible}), false)
-    and (${steps.itemKey} is not null or ${definitionStep.kind} is distinct from 'map')`.as('irreversible'),
+/** The columns of a step `s`; `ds` is its step of the definition. */
+function stepColumns(output: string): string {
+  return `s.step, ${rowName} as name, s.item_key, s.at_once, s.next_item, s.item_order, s.status as step_status, s.fence, s.round,
+  ${countedAttempts} as attempts, s.failures, s.losses, s.open_dependencies, s.worker_id, s.undo_of,
+  ${output} as output, s.error::text as error,
+  ${epochMs('s.started_at')} as step_started_at, ${epochMs('s.finished_at')} as step_finished_at,
+  ${epochMs('s.available_at')} as available_at, ${epochMs('s.waiting_since')} as waiting_since,
+  ${epochMs('s.signalled_at')} as signalled_at, ${epochMs('s.failing_since')} as failing_since,
+  s.undo_attempts, s.undo_failures, s.undo_losses,
+  ${epochMs('s.undo_started_at')} as undo_started_at, ${epochMs('s.undo_finished_at')} as undo_finished_at,
+  s.undo_error::text as undo_error, s.undo_skipped, coalesce(s.succeeded, false) as succeeded, s.branch::text as branch,
+  coalesce(ds.step = any (d.irreversible), false) and (s.item_key is not null or ds.kind is distinct from 'map') as irreversible`
 }
 
 /** One row per step, each with the run's columns. Only the first row has the run's status, and its payloads and values, which may be large. */
 export const readRunStatement: Statement<RunRow & StepRow> = {
   name: 'read_run',
-  text: runText({}, ofRun()),
+  text: runText(ofRun('')),
 }
 
 /** The same with only some items of its maps, and the counts of all. Index: primary keys. */
 export const readRunPart: Statement<RunRow & StepRow> = {
   name: 'read_run_part',
-  text: runText(
-    {
-      item_counts: sql<string | null>`case when ${steps.step} = 0 then (${sql.raw(ITEM_COUNTS)}) end`.as(
-        'item_counts',
-      ),
-    },
-    listed(ITEMS_IN_RANGE),
-  ),
+  text: runText(listed(ITEMS_IN_RANGE), { more: `, ${inFirstRow(`(${ITEM_COUNTS})`)} as item_counts` }),
 }
 
 /** The same without items. */
 export const readRunWithoutItems: Statement<RunRow & StepRow> = {
   name: 'read_run_without_items',
-  text: runText({}, ofRun(sql`${steps.step} < ${sql.raw(String(FIRST_ITEM))}`)),
+  text: runText(ofRun(` and s.step < ${FIRST_ITEM}`)),
 }
+
+const DIFFERING_GROUPS = `(select json_agg(json_build_object('first', g.first, 'print', g.print) order by g.first)::text from differing g)`
 
 /** The same with those groups of items that differ from what the reader knows. Index: primary keys. No locks. */
 export const readRunDiffering: Statement<RunRow & StepRow> = {
   name: 'read_run_differing',
   text:
     DIFFERING +
-    runText(
-      {
-        differing: sql<
-          string | null
-        >`case when ${steps.step} = 0 then (select json_agg(json_build_object('first', d.first, 'print', d.print) order by d.first)::text from differing d) end`.as(
-          'differing',
-        ),
-        output:
-          sql<JsonText>`case when $6::bool or ${steps.step} < ${sql.raw(String(FIRST_ITEM))} then ${steps.output}::text end`.as(
-            'output',
-          ),
-      },
-      listed(ITEMS_THAT_DIFFER),
-    ),
+    runText(listed(ITEMS_THAT_DIFFER), {
+      more: `, ${inFirstRow(DIFFERING_GROUPS)} as differing`,
+      output: `case when $6::bool or s.step < ${FIRST_ITEM} then s.output::text end`,
+    }),
 }
 
 /** Which rows are read, and how the row of their run is found. */
 interface RowsToRead {
-  readonly where: SQL
-  readonly run: SQL
+  readonly where: string
+  readonly run: string
 }
 
-function ofRun(condition?: SQL): RowsToRead {
-  return { where: and(sql`${steps.runId} = $1::uuid`, condition)!, run: eq(runs.id, steps.runId) }
+function ofRun(condition: string): RowsToRead {
+  return { where: `s.run_id = $1::uuid${condition}`, run: 'r.id = s.run_id' }
 }
 
 /**
@@ -225,39 +157,42 @@ function ofRun(condition?: SQL): RowsToRead {
  * row of the run with the list, before PostgreSQL 17. So nothing here says of which run they are.
  */
 function listed(ctids: string): RowsToRead {
-  return {
-    where: sql`"belay"."workflow_steps".ctid = any (array(${sql.raw(ctids)}))`,
-    run: sql`${runs.id} = any (array[${steps.runId}])`,
+  return { where: `s.ctid = any (array(${ctids}))`, run: 'r.id = any (array[s.run_id])' }
+}
+
+/**
+ * The definition's step is looked up by the whole key, once for each step, because a subquery with an offset is planned by itself. As a join, the
+ * planner read all steps of the run for each step of the definition.
+ */
+function runText({ where, run }: RowsToRead, { more = '', output = 's.output::text' } = {}): string {
+  const first = {
+    // Reads all steps of a run: in every row, it would read them once for each of them.
+    status: inFirstRow(SHOWN_STATUS),
+    input: inFirstRow('r.input::text'),
+    cause: inFirstRow('r.cause::text'),
   }
+  return `
+select ${runColumns(first)}, ${inFirstRow(shownValues('r'))} as shown_values,
+  ${stepColumns(output)}${more}
+from belay.workflow_steps s
+join belay.workflow_runs r on ${run}
+join belay.workflow_definitions d on d.id = r.definition_id
+join lateral (
+  select template.step, template.name, template.kind
+  from belay.workflow_definition_steps template
+  where template.definition_id = r.definition_id and template.step = ${templateOf('s.step')}
+  offset 0
+) ds on true
+where ${where}
+order by s.step`
 }
 
-function runText(more: Record<string, SQL.Aliased>, { where, run }: RowsToRead): string {
-  return build
-    .select({
-      ...runColumns,
-      // Reads all steps of a run: in every row, it would read them once for each of them.
-      status: sql<RunStatus>`case when ${steps.step} = 0 then ${shownStatus} end`.as('status'),
-      input: sql<JsonText>`case when ${steps.step} = 0 then ${runs.input}::text end`.as('input'),
-      cause: sql<JsonText>`case when ${steps.step} = 0 then ${runs.cause}::text end`.as('cause'),
-      shown_values: sql<
-        string | null
-      >`case when ${steps.step} = 0 then ${sql.raw(shownValues('"belay"."workflow_runs"'))} end`.as(
-        'shown_values',
-      ),
-      ...stepColumns,
-      ...more,
-    })
-    .from(steps)
-    .innerJoin(runs, run)
-    .innerJoin(definitions, eq(definitions.id, runs.definitionId))
-    .innerJoinLateral(definitionStep, sql`true`)
-    .where(where)
-    .orderBy(asc(steps.step))
-    .toSQL().sql
+function inFirstRow(expression: string): string {
+  return `case when s.step = 0 then ${expression} end`
 }
 
-function epochMs(column: unknown): SQL<number> {
-  return sql<number>`(extract(epoch from ${column}) * 1000)::float8`
+function epochMs(column: string): string {
+  return `(extract(epoch from ${column}) * 1000)::float8`
 }
 
 function runOf(row: RunRow): RunRecord {

@@ -6,16 +6,16 @@ import {
   type StoredRunStatus,
   storedStatus,
 } from '@belay/workflow/adapter'
-import { type SQL, sql } from 'drizzle-orm'
+import sql, { empty, join, type Sql } from 'sql-template-tag'
 import { listText } from '../connection/list-text.ts'
 
 /**
  * What a matching run `r` must fulfil. For filtering, not for index searches: the planner must stay with the index that the list walks, so conditions
  * that have an index of their own are written so that they cannot use it.
  */
-export function fits(conditions: RunConditions): SQL {
+export function fits(conditions: RunConditions): Sql {
   const { workflow, status, key, tags, parentId } = conditions
-  const checks: SQL[] = []
+  const checks: Sql[] = []
   if (workflow !== undefined) checks.push(sql`(r.workflow = any (${listText(workflow)}::text[])) is true`)
   if (status !== undefined) checks.push(statusFits(status))
   if (key !== undefined) checks.push(sql`(r.key = ${key}) is true`)
@@ -25,40 +25,40 @@ export function fits(conditions: RunConditions): SQL {
     ...isCreatedWithin(conditions),
     ...isFinishedWithin(conditions).map((check) => sql`(${check}) is true`),
   )
-  return checks.length === 0 ? sql`true` : sql.join(checks, sql` and `)
+  return checks.length === 0 ? sql`true` : join(checks, ' and ')
 }
 
-export function hasTags(tags: readonly string[]): SQL {
+export function hasTags(tags: readonly string[]): Sql {
   return sql`r.tags @> ${listText(tags)}::text[]`
 }
 
-export function isCreatedWithin({ createdAfter, createdBefore }: RunConditions): SQL[] {
+export function isCreatedWithin({ createdAfter, createdBefore }: RunConditions): Sql[] {
   return isWithin(sql`r.created_at`, createdAfter, createdBefore)
 }
 
-export function isFinishedWithin({ finishedAfter, finishedBefore }: RunConditions): SQL[] {
+export function isFinishedWithin({ finishedAfter, finishedBefore }: RunConditions): Sql[] {
   return isWithin(sql`r.finished_at`, finishedAfter, finishedBefore)
 }
 
-function isWithin(column: SQL, after: number | undefined, before: number | undefined): SQL[] {
+function isWithin(column: Sql, after: number | undefined, before: number | undefined): Sql[] {
   return [
     ...(after === undefined ? [] : [sql`${column} >= ${instant(after)}`]),
     ...(before === undefined ? [] : [sql`${column} < ${instant(before)}`]),
   ]
 }
 
-function instant(epochMs: number): SQL {
+function instant(epochMs: number): Sql {
   return sql`timestamptz 'epoch' + ${epochMs}::float8 * interval '1 millisecond'`
 }
 
-function statusFits(statuses: readonly RunStatus[]): SQL {
+function statusFits(statuses: readonly RunStatus[]): Sql {
   return sql`(r.status = any (${listText(storedStatuses(statuses))}::text[])) is true${andShownAs(statuses)}`
 }
 
 /** Of runs stored as running, keeps only those shown with one of these statuses. */
-export function andShownAs(statuses: readonly RunStatus[] | undefined): SQL {
+export function andShownAs(statuses: readonly RunStatus[] | undefined): Sql {
   const shown = statuses?.filter(isShownOfRunning)
-  if (shown === undefined || shown.length === 0 || shown.length === SHOWN_OF_RUNNING.length) return sql``
+  if (shown === undefined || shown.length === 0 || shown.length === SHOWN_OF_RUNNING.length) return empty
   return sql` and (r.status <> 'running' or ${SHOWN_STATUS} = any (${listText(shown)}::text[]))`
 }
 

@@ -1,6 +1,5 @@
 import type { RunConditions } from '@belay/workflow/adapter'
-import { type SQL, sql } from 'drizzle-orm'
-import { PgDialect } from 'drizzle-orm/pg-core'
+import sql, { empty, join, type Sql } from 'sql-template-tag'
 import { idAt, isUuid, MADE_AFTER_MS, MADE_BEFORE_MS } from '../base/uuid.ts'
 import type { Connection } from '../connection/connection.ts'
 import { listText } from '../connection/list-text.ts'
@@ -16,9 +15,9 @@ import {
 /** Where matching runs are read from. */
 export interface RunSource {
   /** The `with` clause of a statement that reads from this source. */
-  readonly with: SQL
+  readonly with: Sql
   /** Rows `id, status, start_at` of matching runs. */
-  rows(conditions: RunConditions, page: Page): SQL
+  rows(conditions: RunConditions, page: Page): Sql
 }
 
 interface Page {
@@ -81,18 +80,15 @@ async function searchBy(transaction: Connection, by: Search): Promise<void> {
 type Search = 'bitmaps' | 'order'
 
 /** Runs a statement that was built here. Not prepared, because its text depends on the conditions. */
-export function query<Row>(connection: Connection, statement: SQL): Promise<readonly Row[]> {
-  const { sql: text, params } = dialect.sqlToQuery(statement)
-  return connection.query<Row>({ name: null, text }, params)
+export function query<Row>(connection: Connection, statement: Sql): Promise<readonly Row[]> {
+  return connection.query<Row>({ name: null, text: statement.text }, statement.values)
 }
 
-const dialect = new PgDialect()
-
 /** Conditions that few runs may match, each with an index of its own. Each query returns at most one run more than few. */
-function nearRuns(conditions: RunConditions): readonly { readonly by: Search; readonly runs: SQL }[] {
+function nearRuns(conditions: RunConditions): readonly { readonly by: Search; readonly runs: Sql }[] {
   const { tags, finishedAfter } = conditions
   const found = sql`select r.id, r.workflow, r.status, r.key, r.tags, r.start_at, r.created_at, r.finished_at from belay.workflow_runs r`
-  const near: { readonly by: Search; readonly runs: SQL }[] = []
+  const near: { readonly by: Search; readonly runs: Sql }[] = []
   if (tags !== undefined) {
     const runs = sql`${found} where r.tags is not null and ${hasTags(tags)} limit ${FEW + 1}`
     near.push({ by: 'bitmaps', runs })
@@ -106,7 +102,7 @@ function nearRuns(conditions: RunConditions): readonly { readonly by: Search; re
   return near
 }
 
-function gathered(near: SQL): RunSource {
+function gathered(near: Sql): RunSource {
   return {
     with: sql`with near_runs as materialized (${near}) `,
     rows: (conditions, page) => newestOf(sql`near_runs`, fits(conditions), page),
@@ -116,7 +112,7 @@ function gathered(near: SQL): RunSource {
 /** A key belongs to one run of each workflow. */
 function keyed(key: string): RunSource {
   return {
-    with: sql``,
+    with: empty,
     rows: (conditions, page) => {
       const found = sql`(select held.* from ${workflowsOf(conditions)} as known
         cross join lateral (
@@ -131,7 +127,7 @@ function keyed(key: string): RunSource {
 function childrenOf(parentId: string): RunSource {
   if (!isUuid(parentId)) return NONE
   return {
-    with: sql``,
+    with: empty,
     rows: (conditions, page) => {
       const found = sql`(select r.* from belay.workflow_children c
         join belay.workflow_runs r on r.id = any (array[c.run_id])
@@ -142,20 +138,20 @@ function childrenOf(parentId: string): RunSource {
 }
 
 const NONE: RunSource = {
-  with: sql``,
+  with: empty,
   rows: () => sql`select r.id, r.status, r.start_at from belay.workflow_runs r where false`,
 }
 
-function newestOf(relation: SQL, condition: SQL, { before, limit }: Page): SQL {
+function newestOf(relation: Sql, condition: Sql, { before, limit }: Page): Sql {
   return sql`select r.id, r.status, r.start_at from ${relation} r where ${condition}${andOlder(before)} order by r.id desc limit ${limit}`
 }
 
-function andOlder(before: string | undefined): SQL {
-  return before === undefined ? sql`` : sql` and r.id < ${before}::uuid`
+function andOlder(before: string | undefined): Sql {
+  return before === undefined ? empty : sql` and r.id < ${before}::uuid`
 }
 
 const WALKED: RunSource = {
-  with: sql``,
+  with: empty,
   rows(conditions, page) {
     const { createdAfter, createdBefore, finishedBefore } = conditions
     if (createdAfter === undefined && createdBefore === undefined && finishedBefore === undefined) {
@@ -166,7 +162,7 @@ const WALKED: RunSource = {
     const strays = newestOf(straysOf(conditions), fits(conditions), page)
     return sql`select r.id, r.status, r.start_at from (
       (${walked(others, madeWithin(conditions, page.before), page)}) union all (${strays})
-    ) r${page.newest ? sql` order by r.id desc` : sql``} limit ${page.limit}`
+    ) r${page.newest ? sql` order by r.id desc` : empty} limit ${page.limit}`
   },
 }
 
@@ -177,22 +173,22 @@ interface IdBounds {
 }
 
 /** Uses the strays' own index, in an order of its own: the planner cannot know that they are few. */
-function straysOf(conditions: RunConditions): SQL {
+function straysOf(conditions: RunConditions): Sql {
   const condition = and([sql`r.stray`, ...isCreatedWithin(conditions)])
   return sql`(select r.* from belay.workflow_runs r where ${condition} order by r.created_at offset 0)`
 }
 
 /** One walk for each workflow and status. Otherwise it would scan all other runs to find the newest. */
-function walked(conditions: RunConditions & { readonly stray?: boolean }, bounds: IdBounds, page: Page): SQL {
+function walked(conditions: RunConditions & { readonly stray?: boolean }, bounds: IdBounds, page: Page): Sql {
   const { workflow, status, stray, ...others } = conditions
-  const condition = sql`${fits(others)}${stray === false ? sql` and r.stray is null` : sql``}`
+  const condition = sql`${fits(others)}${stray === false ? sql` and r.stray is null` : empty}`
   if (workflow === undefined && status === undefined) {
     return sql`select r.id, r.status, r.start_at from belay.workflow_runs r
       where ${condition}${andWithin(bounds, (id) => [sql`r.id`, sql`${id}::uuid`])}
       order by r.id desc limit ${page.limit}`
   }
   // Bounds as rows, and an order that only this index has. By id alone, a planner that expects many such runs would search all runs.
-  const placed = (id: string): [SQL, SQL] => [
+  const placed = (id: string): [Sql, Sql] => [
     sql`(r.workflow, r.status, r.id)`,
     sql`(known.name, stored.status, ${id}::uuid)`,
   ]
@@ -203,20 +199,20 @@ function walked(conditions: RunConditions & { readonly stray?: boolean }, bounds
       where r.workflow = any (array[known.name]) and r.status = stored.status${andShownAs(status)} and ${condition}${andWithin(bounds, placed)}
       order by r.workflow desc, r.id desc
       limit ${page.limit}
-    ) found${page.newest ? sql` order by found.id desc` : sql``}
+    ) found${page.newest ? sql` order by found.id desc` : empty}
     limit ${page.limit}`
 }
 
-function andWithin({ from, until }: IdBounds, placed: (id: string) => readonly [SQL, SQL]): SQL {
-  const compared = (id: string | undefined, operator: SQL) => {
-    if (id === undefined) return sql``
+function andWithin({ from, until }: IdBounds, placed: (id: string) => readonly [Sql, Sql]): Sql {
+  const compared = (id: string | undefined, operator: Sql) => {
+    if (id === undefined) return empty
     const [place, bound] = placed(id)
     return sql` and ${place} ${operator} ${bound}`
   }
   return sql`${compared(from, sql`>=`)}${compared(until, sql`<`)}`
 }
 
-function workflowsOf({ workflow }: RunConditions): SQL {
+function workflowsOf({ workflow }: RunConditions): Sql {
   return workflow === undefined
     ? sql`(select distinct name from belay.workflow_definitions)`
     : sql`(select distinct name from unnest(${listText(workflow)}::text[]) as named (name))`
@@ -234,6 +230,6 @@ function madeWithin(
   return { from: createdAfter === undefined ? undefined : idAt(createdAfter - MADE_BEFORE_MS), until }
 }
 
-function and(conditions: readonly SQL[]): SQL {
-  return sql.join([...conditions], sql` and `)
+function and(conditions: readonly Sql[]): Sql {
+  return join(conditions, ' and ')
 }

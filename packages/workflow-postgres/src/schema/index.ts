@@ -1,12 +1,12 @@
 import { pgSchema } from 'drizzle-orm/pg-core'
+import { DEFAULT_SCHEMA } from '../schema-name.ts'
 import { makeDefinitionSteps, makeDefinitions } from './definitions.ts'
 import { makeChildren, makeRuns } from './runs.ts'
 import { makeReady, makeReadyItems, makeSteps } from './steps.ts'
 import { makeAttempts, makeHistory, makeRunEnds, makeSignals, makeValues } from './trail.ts'
 import { makeLeases, makeWorkers } from './workers.ts'
 
-/** The default Postgres schema of Belay's tables. The migrations are written with this name. */
-export const DEFAULT_SCHEMA = 'belay'
+export { DEFAULT_SCHEMA }
 
 /**
  * Belay's tables in the given Postgres schema, for drizzle queries.

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import { linkDependencies } from '../../scripts/link-dependencies.mjs'
+import { unbundle } from '../../scripts/unbundle.mjs'
 import type { Migration } from '../../src/migrate/migration.ts'
 import { WorkerProcess } from '../processes/child.ts'
 
@@ -42,6 +43,7 @@ export function laterRelease(more: readonly Migration[]): Promise<Release> {
           filter: (path) => !/\.(d\.ts|map)$/.test(path),
         })
       }
+      await unbundle(join(scope, name))
     }
     const embedded = join(scope, EMBEDDED)
     await rename(embedded, embedded.replace(/\.js$/, '.before.js'))

@@ -3,8 +3,7 @@ import assert from 'node:assert/strict'
 import { memory } from '@belay/testing'
 import { BelayError, createEngine, define, PermanentError, RunFailedError, unchecked } from '@belay/workflow'
 import { BelayError as PortError } from '@belay/workflow/adapter'
-import { postgres } from '@belay/workflow-postgres'
-import { makeTables } from '@belay/workflow-postgres/schema'
+import { postgres, postgresTransaction } from '@belay/workflow-postgres'
 
 const undone: string[] = []
 
@@ -26,6 +25,17 @@ const shipOrder = define('ship-order', {
     },
   })
 
+// Typed without drizzle-orm, too: its types are unknown to the compiler here, and must not become any.
+export const pay = define('pay', { version: 1 }).step('charge', {
+  transaction: postgresTransaction(),
+  run: async ({ tx }) => {
+    const { rowCount } = await tx.client.query('select 1')
+    // @ts-expect-error drizzle-orm is not installed
+    await tx.drizzle.execute('select 1')
+    return rowCount
+  },
+})
+
 const engine = createEngine({ adapter: memory({ clock: 'real' }), workflows: [shipOrder] })
 await engine.start()
 
@@ -44,6 +54,5 @@ await engine.close()
 // Both entry points of the core export the same classes, and the adapter's package loads without a database.
 assert.equal(PortError, BelayError)
 assert.equal(typeof postgres, 'function')
-assert.equal(typeof makeTables, 'function')
 
 console.log('The packed packages work.')
