@@ -60,6 +60,7 @@ async function opened(workflow: WorkflowDefinition, runs: number) {
     children: { follow: () => Promise.reject(), undo: () => Promise.reject() },
     payloadMaxBytes: 1_000,
     keepAttempts: false,
+    dev: false,
     valueLimits: { valuesMax: 100, valueMaxBytes: 1_000 },
     tellingOutage: new OutageWatch({ during: 'publishing', log, events, random: runtime.random }),
     onPublished: () => {},

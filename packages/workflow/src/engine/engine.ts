@@ -79,12 +79,13 @@ export class Engine extends RunVerbs implements AsyncDisposable {
 
   constructor(settings: EngineSettings) {
     super()
-    const { adapter, log, runtime, tickMs } = settings
+    const { adapter, dev, log, runtime, tickMs } = settings
+    if (dev) adapter.allowMigrations?.()
     this.#settings = settings
     this.#adapter = adapter
     this.#events = new EventHub(log)
     this.#payloads = new PayloadCache(adapter)
-    this.#registry = new DefinitionRegistry(adapter)
+    this.#registry = new DefinitionRegistry({ adapter, dev, log })
     this.#reports = new RunReports({ events: this.#events, registry: this.#registry })
     this.#working = new Working({
       settings,

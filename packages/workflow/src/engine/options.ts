@@ -20,12 +20,15 @@ import {
   Refusal,
   string,
   wholeNumber,
+  yesOrNo,
 } from '../options/index.ts'
 import { shown } from '../shown.ts'
 import type { ValueLimits } from './attempt/telling.ts'
 import type { CallSettings } from './base/call-settings.ts'
+import { consoleLogger } from './base/console-logger.ts'
 import { isDefinition } from './base/definition-argument.ts'
 import { systemRuntime } from './base/runtime.ts'
+import { assertNotProduction, DEV_LEASE_MS } from './development.ts'
 import { checkRetention, type RetentionPolicy, type RetentionSettings } from './retention/retention-policy.ts'
 
 /** What `createEngine()` takes. */
@@ -34,13 +37,18 @@ export interface EngineOptions {
   readonly adapter: Adapter
   /** The workflows whose steps this process executes once it is started. Not needed in a process that only starts runs. */
   readonly workflows?: readonly WorkflowDefinition[]
+  /**
+   * Development mode: a changed shape gets a version of its own instead of `definition_changed`, the schema is migrated at the start unless the
+   * adapter has `autoMigrate: false`, the lease is 5 s, and the log goes to the console. Refused when NODE_ENV is `production`. Default false.
+   */
+  readonly dev?: boolean
   /** Handlers running at once in this worker, 1 to 10,000. Default 50. */
   readonly concurrency?: number
   /** How often the worker looks for work when nothing wakes it, 10 ms to 1 min. Default 200 ms. */
   readonly tick?: Duration
   /**
    * How long a worker may fail to renew its lease before its steps go to other workers, 100 ms to 1 day. It renews every third of that. Default 30
-   * s.
+   * s; in development mode 5 s.
    */
   readonly lease?: Duration
   /** The largest input or output, in bytes of JSON, 1 to 256 MiB. Default 1 MiB. */
@@ -60,7 +68,7 @@ export interface EngineOptions {
    * store. The rows are pruned with their run. Default: only the newest attempt of each direction is stored, and the counts.
    */
   readonly attempts?: 'keep'
-  /** Default: logs nothing. */
+  /** Default: logs nothing; in development mode, to the console. */
   readonly logger?: Logger
   /** The source of timers. Default: the adapter's clock if its time is virtual, else the system's clock. */
   readonly clock?: Clock
@@ -72,6 +80,7 @@ export interface EngineOptions {
 
 export interface EngineSettings extends CallSettings {
   readonly adapter: Adapter
+  readonly dev: boolean
   readonly concurrency: number
   readonly tickMs: number
   readonly leaseMs: number
@@ -94,6 +103,7 @@ const ADAPTER = having<Adapter>('an adapter, like postgres(url), pglite(director
 const OPTIONS = {
   adapter: { sets: 'where runs are stored', takes: ADAPTER, required: true },
   workflows: { sets: 'the workflows that this process can run', takes: anything, default: [] },
+  dev: { sets: 'whether this is development', takes: yesOrNo, default: false },
   concurrency: { sets: 'how many handlers run at once', takes: wholeNumber(1, 10_000), default: 50 },
   tick: {
     sets: 'how often the engine looks for work when nothing wakes it',
@@ -103,7 +113,6 @@ const OPTIONS = {
   lease: {
     sets: 'how long a worker may fail to renew its lease before its steps go to other workers',
     takes: duration('100ms', '1d'),
-    default: '30s',
   },
   payloadMaxBytes: {
     sets: 'the largest input or output, in bytes of JSON',
@@ -133,24 +142,27 @@ const OPTIONS = {
 } satisfies OptionTable & Readonly<Record<keyof EngineOptions, OptionRow>>
 
 const CALL = 'createEngine()'
+const LEASE_MS = 30_000
 
 /** Checks the options and fills in defaults. Throws `invalid_option`. */
 export function checkEngineOptions(options: EngineOptions): EngineSettings {
   const checked = checkOptions(CALL, options, OPTIONS)
-  const { adapter, retention } = checked
+  const { adapter, retention, dev } = checked
+  assertNotProduction(CALL, dev)
   return {
     adapter,
+    dev,
     workflows: checkWorkflows(checked.workflows),
     concurrency: checked.concurrency,
     tickMs: checked.tick,
-    leaseMs: checked.lease,
+    leaseMs: checked.lease ?? (dev ? DEV_LEASE_MS : LEASE_MS),
     payloadMaxBytes: checked.payloadMaxBytes,
     name: checked.name,
     host: checked.host,
     retention: retention === undefined ? undefined : checkRetention(retention),
     keepAttempts: checked.attempts === 'keep',
     valueLimits: { valuesMax: checked.valuesMax, valueMaxBytes: checked.valueMaxBytes },
-    log: checked.logger ?? silentLogger,
+    log: checked.logger ?? (dev ? consoleLogger : silentLogger),
     runtime: {
       clock: checked.clock ?? adapter.clock ?? systemRuntime.clock,
       random: checked.random ?? systemRuntime.random,

@@ -6,6 +6,7 @@ import type { EventHub } from './base/events.ts'
 import type { PayloadCache } from './base/payload-cache.ts'
 import { within } from './base/runtime.ts'
 import { type FamilyParts, familyOf } from './children/family.ts'
+import { tellMode } from './development.ts'
 import { followUps } from './follow-ups.ts'
 import type { EngineSettings } from './options.ts'
 import { Retention } from './retention/retention.ts'
@@ -88,6 +89,7 @@ export class Working {
 
   async #start(acting: Acting): Promise<void> {
     const { settings, ...parts } = this.#parts
+    tellMode(settings)
     await this.#adapter.open()
     const definitions = await this.#runnable()
     if ([...definitions.values()].some(isTransactional)) this.#adapter.checkTransactions?.()

@@ -1,7 +1,9 @@
 import type { Outcome } from '../../adapter/index.ts'
 import type { Logger } from '../../logger.ts'
+import { presentable } from '../../thrown.ts'
 import type { EventHub } from '../base/events.ts'
 import type { Runtime } from '../base/runtime.ts'
+import type { AttemptEnd } from '../decisions/decide.ts'
 import type { Attempt } from './attempt.ts'
 import { outcomeEvent, stepEvent } from './step-events.ts'
 
@@ -10,6 +12,8 @@ export interface AttemptReportsParts {
   readonly runtime: Runtime
   readonly log: Logger
   readonly events: EventHub
+  /** Whether errors of handlers are logged. */
+  readonly dev: boolean
 }
 
 /** Reports the attempts of one worker identity to the log and to listeners. */
@@ -42,6 +46,17 @@ export class AttemptReports {
     })
   }
 
+  /** A handler threw in development mode. Otherwise listeners are told, with the error as it is stored: without its stack. */
+  threw(attempt: Attempt, end: AttemptEnd, { type }: Outcome): void {
+    const then = AFTER_ERROR[type]
+    const error = end.type === 'unstorable' || isFailure(end) ? end.error : undefined
+    if (then === undefined || error === undefined) return
+    const { runId, step, direction, attempt: number, workflow, version } = stepEvent(attempt, '')
+    const what = direction === 'undo' ? `The compensation of step "${step}"` : `Step "${step}"`
+    const message = `${what} of run ${runId} failed in attempt ${number}${then}.`
+    this.#parts.log.error(message, { workflow, version, error: presentable(error) })
+  }
+
   discarded(attempt: Attempt, reason: 'lease_lost' | 'released' | 'timed_out'): void {
     const { log, events, workerId } = this.#parts
     const event = stepEvent(attempt, workerId)
@@ -68,4 +83,16 @@ export class AttemptReports {
     })
     events.emit('lease.adopted', { workerId, steps })
   }
+}
+
+/** Not if it stopped because it was told to. */
+function isFailure(end: AttemptEnd): end is Extract<AttemptEnd, { type: 'threw' }> {
+  return end.type === 'threw' && end.interrupted === undefined
+}
+
+/** What follows from an error. */
+const AFTER_ERROR: Partial<Readonly<Record<Outcome['type'], string>>> = {
+  retry: ', and will be tried again',
+  failed: ' for good',
+  compensation_failed: ' for good: its run waits for an operator',
 }

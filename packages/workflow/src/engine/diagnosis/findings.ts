@@ -1,3 +1,4 @@
+import { holdsLease } from '../../adapter/holds-lease.ts'
 import type {
   Diagnosis,
   LiveRuns,
@@ -8,7 +9,6 @@ import type {
 } from '../../adapter/index.ts'
 import type { BelayErrorCode } from '../../errors.ts'
 import { counted } from '../../words.ts'
-import { holdsLease } from './worker-list.ts'
 
 /** A reason why runs do not progress, or soon will not. `message` says what is wrong, `remedy` what to do. */
 export type Finding = FindingFacts & { readonly message: string; readonly remedy: string }

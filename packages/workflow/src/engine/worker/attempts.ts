@@ -3,10 +3,9 @@ import type { WorkflowDefinition } from '../../definition/workflow.ts'
 import type { BelayError } from '../../errors.ts'
 import { Attempt, type AttemptParts } from '../attempt/attempt.ts'
 import type { ClaimOrigin } from '../attempt/attempt-phase.ts'
-import { AttemptReports } from '../attempt/attempt-reports.ts'
+import { AttemptReports, type AttemptReportsParts } from '../attempt/attempt-reports.ts'
 import { leaseLost, runStopping, stepTaken, workerStopping } from '../attempt/interruption.ts'
 import type { ValueLimits } from '../attempt/telling.ts'
-import type { EventHub } from '../base/events.ts'
 import type { OutageWatch } from '../base/outage.ts'
 import type { PayloadCache } from '../base/payload-cache.ts'
 import type { AttemptEnd } from '../decisions/decide.ts'
@@ -22,13 +21,13 @@ import { Teller } from './teller.ts'
 /** Runs known to be stopping that a session remembers; older ones are noticed again by asking the store. */
 const STOPPING_MAX = 10_000
 
-export interface AttemptsParts extends Omit<AttemptParts, 'onCall' | 'onLateResult' | 'telling'> {
+export interface AttemptsParts
+  extends Omit<AttemptParts, 'onCall' | 'onLateResult' | 'telling'>,
+    AttemptReportsParts {
   readonly adapter: Adapter
-  readonly events: EventHub
   readonly outage: OutageWatch
   /** Of the calls that send what attempts tell. */
   readonly tellingOutage: OutageWatch
-  readonly workerId: string
   readonly concurrency: number
   readonly keepAttempts: boolean
   readonly valueLimits: ValueLimits
@@ -57,7 +56,6 @@ export class Attempts {
   readonly #capacity: Capacity
   readonly #payloads: PayloadCache
   readonly #definitions: ReadonlyMap<number, WorkflowDefinition>
-  readonly #random: () => number
   readonly #onBegin: (claim: Claim) => void
   readonly #performer: Performer
   readonly #settler: Settler<Attempt>
@@ -74,7 +72,6 @@ export class Attempts {
     this.#capacity = parts.capacity
     this.#payloads = parts.payloads
     this.#definitions = parts.definitions
-    this.#random = parts.runtime.random
     this.#onBegin = parts.onBegin
     this.#teller = new Teller({
       ...parts,
@@ -238,7 +235,9 @@ export class Attempts {
   }
 
   #settle(attempt: Attempt, end: AttemptEnd): void {
-    this.#settler.settle({ item: attempt, outcome: outcomeOf(attempt, end, this.#random) })
+    const outcome = outcomeOf(attempt, end, this.#parts.runtime.random)
+    if (this.#parts.dev) this.#reports.threw(attempt, end, outcome)
+    this.#settler.settle({ item: attempt, outcome })
   }
 
   /** One literal: every attempt reads these, and an object that was spread is slower to read. */

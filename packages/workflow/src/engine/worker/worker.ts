@@ -31,6 +31,7 @@ export interface WorkerParts extends Followers {
   readonly name: string
   readonly host: string | undefined
   readonly concurrency: number
+  readonly dev: boolean
   readonly tickMs: number
   readonly leaseMs: number
   /** Whether each ended attempt is kept as a row. */

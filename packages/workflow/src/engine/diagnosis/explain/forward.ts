@@ -1,5 +1,5 @@
+import { holdsLease } from '../../../adapter/holds-lease.ts'
 import { factsOfKind, type RunRecord, STEP_KINDS, type StepRecord } from '../../../adapter/index.ts'
-import { holdsLease } from '../worker-list.ts'
 import { capacity } from './capacity.ts'
 import type { RunToExplain, StepExplanation } from './explanation.ts'
 
