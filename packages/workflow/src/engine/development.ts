@@ -1,3 +1,4 @@
+import type { Adapter } from '../adapter/index.ts'
 import { BelayError } from '../errors.ts'
 import type { Logger } from '../logger.ts'
 
@@ -8,12 +9,15 @@ import type { Logger } from '../logger.ts'
 export const DEV_LEASE_MS = 5_000
 
 /**
- * Refuses development mode where NODE_ENV says that this is production. Nothing turns it on but its option.
+ * Lets the adapter migrate its schema. Refused where NODE_ENV says that this is production. Nothing turns development mode on but its option.
  *
  * @throws BelayError `invalid_option`.
  */
-export function assertNotProduction(call: string, dev: boolean): void {
-  if (!dev || nodeEnv() !== 'production') return
+export function enterDevelopment(call: string, adapter: Adapter): void {
+  if (nodeEnv() !== 'production') {
+    adapter.allowMigrations?.()
+    return
+  }
   throw new BelayError(
     'invalid_option',
     `${call}: dev is true, but NODE_ENV is 'production'. Development mode migrates the database and accepts changed workflows under their old version. Give dev: process.env.NODE_ENV === 'development', or leave it out.`,

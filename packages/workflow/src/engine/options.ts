@@ -28,7 +28,7 @@ import type { CallSettings } from './base/call-settings.ts'
 import { consoleLogger } from './base/console-logger.ts'
 import { isDefinition } from './base/definition-argument.ts'
 import { systemRuntime } from './base/runtime.ts'
-import { assertNotProduction, DEV_LEASE_MS } from './development.ts'
+import { DEV_LEASE_MS, enterDevelopment } from './development.ts'
 import { checkRetention, type RetentionPolicy, type RetentionSettings } from './retention/retention-policy.ts'
 
 /** What `createEngine()` takes. */
@@ -144,11 +144,11 @@ const OPTIONS = {
 const CALL = 'createEngine()'
 const LEASE_MS = 30_000
 
-/** Checks the options and fills in defaults. Throws `invalid_option`. */
+/** Checks the options and fills in defaults. In development mode the adapter learns of it. Throws `invalid_option`. */
 export function checkEngineOptions(options: EngineOptions): EngineSettings {
   const checked = checkOptions(CALL, options, OPTIONS)
   const { adapter, retention, dev } = checked
-  assertNotProduction(CALL, dev)
+  if (dev) enterDevelopment(CALL, adapter)
   return {
     adapter,
     dev,

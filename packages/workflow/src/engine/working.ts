@@ -5,6 +5,7 @@ import type { DefinitionRegistry } from './base/definition-registry.ts'
 import type { EventHub } from './base/events.ts'
 import type { PayloadCache } from './base/payload-cache.ts'
 import { within } from './base/runtime.ts'
+import { withFollowUps } from './base/with-follow-ups.ts'
 import { type FamilyParts, familyOf } from './children/family.ts'
 import { tellMode } from './development.ts'
 import { followUps } from './follow-ups.ts'
@@ -151,13 +152,6 @@ export class Working {
     this.#retention = new Retention({ adapter, runtime, log, events, settings: retention })
     this.#retention.start()
   }
-}
-
-/** A process that runs a workflow also runs its end steps. */
-function withFollowUps(workflows: readonly WorkflowDefinition[]): readonly WorkflowDefinition[] {
-  return workflows.flatMap((workflow) =>
-    workflow.followUp === null ? [workflow] : [workflow, workflow.followUp],
-  )
 }
 
 function isTransactional({ steps }: WorkflowDefinition): boolean {

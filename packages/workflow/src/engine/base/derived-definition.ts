@@ -1,10 +1,9 @@
 import { sha256 } from '@noble/hashes/sha2.js'
 import { utf8ToBytes } from '@noble/hashes/utils.js'
+import { DERIVED_FROM } from '../../adapter/derived-from.ts'
 import type { Adapter, DefinitionRecord, SavedDefinition, WithinTransaction } from '../../adapter/index.ts'
 import type { WorkflowDefinition } from '../../definition/workflow.ts'
 
-/** The numbers of derived versions begin here. */
-const DERIVED_FROM = 1_000_000_000
 /** How many numbers there are. Together they stay below the greatest version, 2,147,483,647. */
 const DERIVED_COUNT = 1_000_000_000
 /** How many numbers are tried. Even with a thousand shapes in the store, one is taken by another shape once in a million times. */
