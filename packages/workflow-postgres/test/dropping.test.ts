@@ -95,6 +95,30 @@ describe.each(stores)('development on $name', ({ open }) => {
     }
   })
 
+  it('an engine that is closed before the next one of its process starts leaves its steps to the new code', async () => {
+    let begun = () => {}
+    const begins = new Promise<void>((resolve) => {
+      begun = resolve
+    })
+    const hangs = define('reload', { version: 1 }).step('work', {
+      run: () => {
+        begun()
+        return new Promise<string>(() => {})
+      },
+    })
+    const reloaded = define('reload', { version: 1 }).step('work', { run: () => 'by the new code' })
+    const old = await worker(hangs)
+    const { id } = await old.run(hangs)
+    await begins
+
+    await old.close({ timeout: 0 })
+    const next = await worker(reloaded)
+
+    const run = next.runs.handle(reloaded, id)
+    expect(await run.result()).toEqual({ work: 'by the new code' })
+    expect((await run.status()).steps[0]).toMatchObject({ attempts: 2 })
+  })
+
   it('a run with items of a map is dropped with them, and its parent is told', async () => {
     const never = () => new Promise<never>(() => {})
     const fill = define('fill', { version: 1 })

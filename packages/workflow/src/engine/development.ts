@@ -33,7 +33,7 @@ export function tellMode({ dev, leaseMs, log }: { dev: boolean; leaseMs: number;
     )
   } else if (nodeEnv() === 'development') {
     log.info(
-      'NODE_ENV is development, and development mode is off. createEngine({ dev: true }) lets you change workflows without a new version, migrates the schema, and needs no long lease.',
+      'NODE_ENV is development, and development mode is off. createEngine({ dev: true }) lets you change workflows without a new version, migrates the schema, and shortens the lease.',
     )
   }
 }
