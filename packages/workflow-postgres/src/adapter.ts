@@ -75,6 +75,7 @@ function connectionVerbs(store: OpenStore) {
     schema,
     ...(singleSession === undefined ? {} : { singleSession }),
     open: () => store.open(),
+    allowMigrations: () => store.allowMigrations(),
     migrate: (settings) => store.migrate(settings),
     planMigration: () => store.planMigration(),
     onWake: (listener) => wakeup.onWake(listener),

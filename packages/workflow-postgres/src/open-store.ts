@@ -3,7 +3,7 @@ import type { Connection } from './connection/connection.ts'
 import { closedError, openUntil } from './connection/open-connection.ts'
 import { type MigrationReport, type MigrationSettings, migrateSchema } from './migrate/migrate.ts'
 import { type MigrationPlan, planMigration } from './migrate/plan.ts'
-import { checkSchemaVersion, newerSchemaNotice } from './migrate/schema-version.ts'
+import { checkSchemaVersion, migratedNotice, newerSchemaNotice } from './migrate/schema-version.ts'
 import { LeaseJournal } from './rows/lease-journal.ts'
 import type { Wakeup } from './store/wakeup.ts'
 
@@ -29,7 +29,8 @@ export interface SqlAdapterParts {
   readonly hasFree?: () => boolean
   readonly transact: Adapter['transact']
   readonly wakeup: Wakeup
-  readonly autoMigrate: boolean
+  /** Undefined: only in development mode. */
+  readonly autoMigrate: boolean | undefined
   /** Passes a notice to the operator. */
   readonly tell: (notice: StoreNotice) => void
   /** What to run when the schema is missing or outdated; the end of the error's message. */
@@ -55,6 +56,7 @@ export class OpenStore implements OpenState {
   readonly journal = new LeaseJournal()
   #opening: Promise<void> | undefined
   #isOpen = false
+  #isDevelopment = false
   #closed: Promise<void> | undefined
 
   constructor(parts: SqlAdapterParts) {
@@ -75,10 +77,16 @@ export class OpenStore implements OpenState {
     return this.#opening
   }
 
+  /** An engine in development mode uses this store. */
+  allowMigrations(): void {
+    this.#isDevelopment = true
+  }
+
   async #openOnce(): Promise<void> {
-    const { schema, remedy } = this.parts
+    const { schema, remedy, autoMigrate } = this.parts
     await this.parts.connect()
-    if (this.parts.autoMigrate) await this.#migrateSchema()
+    if (autoMigrate === true) await this.#migrateSchema()
+    else if (autoMigrate === undefined && this.#isDevelopment) await this.#migrateAndTell()
     const unknown = await checkSchemaVersion(this.connection, { schema, remedy })
     if (unknown.length > 0) this.parts.tell(newerSchemaNotice(schema, unknown))
     await this.parts.onOpen?.()
@@ -88,6 +96,12 @@ export class OpenStore implements OpenState {
   async migrate(settings?: MigrationSettings): Promise<MigrationReport> {
     await this.parts.connect()
     return this.#migrateSchema(settings)
+  }
+
+  /** In development nobody asked for this migration, so its notice says what happened, and how to prevent it. */
+  async #migrateAndTell(): Promise<void> {
+    const { applied } = await this.#migrateSchema()
+    if (applied.length > 0) this.parts.tell(migratedNotice(this.parts.schema, applied))
   }
 
   #migrateSchema(settings?: MigrationSettings): Promise<MigrationReport> {

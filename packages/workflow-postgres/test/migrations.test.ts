@@ -88,7 +88,7 @@ describe.each(servers)('migrating on $name', ({ url }) => {
     const error = await rejection(adapter.open())
 
     expect(error).toMatchObject({ code: 'schema_missing' })
-    expect(error.message).toMatch(/"nowhere".*migrate\(\)/)
+    expect(error.message).toMatch(/"nowhere".*dev: true.*autoMigrate: true.*migrate\(url\)/)
     await adapter.migrate()
     await adapter.open()
     expect(await adapter.now()).toBeGreaterThan(0)
@@ -105,7 +105,7 @@ describe.each(servers)('migrating on $name', ({ url }) => {
 
     expect(error).toMatchObject({ code: 'schema_outdated' })
     expect(error.message).toContain(TAGS.at(-1))
-    expect(error.message).toContain('migrate()')
+    expect(error.message).toContain('migrate(url)')
   })
 
   it('lets a retried approval of an older schema take its key again, and knows which steps are approvals', async () => {

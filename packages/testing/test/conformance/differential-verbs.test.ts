@@ -5,6 +5,7 @@ import { listeningHarness, WAYS_TO_CALL } from './listening.ts'
 
 /** Verbs that no command calls, and why. */
 const NOT_COMPARED: Partial<Readonly<Record<VerbName, string>>> = {
+  allowMigrations: 'the memory store has no schema',
   checkTransactions: 'the memory has no sessions that could be set wrongly',
   close: 'the harness closes the adapter',
   onWake: 'a hint may be missing or late, so two stores need not agree on it',

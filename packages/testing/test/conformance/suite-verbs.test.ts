@@ -7,6 +7,7 @@ import { listeningHarness, WAYS_TO_CALL } from './listening.ts'
 
 /** Verbs that an adapter may omit, and the test of the adapter that has them. */
 const WITHOUT_CASE: Partial<Readonly<Record<VerbName, string>>> = {
+  allowMigrations: 'packages/workflow-postgres/test/development.test.ts',
   checkTransactions: 'packages/workflow-postgres/test/lifeline.test.ts',
   onNews: 'packages/workflow-postgres/test/awaiting.test.ts',
   tell: 'packages/workflow-postgres/test/awaiting.test.ts',

@@ -86,6 +86,15 @@ export function checkApplied(
   return unknown.map(({ tag }) => tag)
 }
 
+/** What a developer is told of a schema that development mode has migrated. */
+export function migratedNotice(schema: string, applied: readonly string[]): StoreNotice {
+  return {
+    level: 'info',
+    code: 'schema_migrated',
+    message: `Development mode brought schema "${schema}" up to date: it applied ${applied.join(', ')}. With autoMigrate: false it would not have.`,
+  }
+}
+
 /** What an operator is told of a process that runs on a newer schema. */
 export function newerSchemaNotice(schema: string, unknown: readonly string[]): StoreNotice {
   return {

@@ -90,7 +90,7 @@ export function pglite(source?: PgliteSource, options: PgliteOptions = {}): Pgli
     wakeup: localWakeup(database.listeners),
     autoMigrate: checked.autoMigrate,
     tell: (notice) => notices.tell(notice),
-    remedy: 'Call migrate() of this adapter, or omit the option autoMigrate: false.',
+    remedy: 'Remove autoMigrate: false, or call migrate() of this adapter.',
     connect: database.open,
     async onOpen() {
       // Unless this process has opened the store already, earlier workers belong to a process that is gone. But in a database that others may use,

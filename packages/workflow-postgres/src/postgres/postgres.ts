@@ -31,7 +31,10 @@ export type PostgresSource = PoolSource | pg.Pool | undefined
 export interface PostgresOptions {
   /** The Postgres schema of Belay's tables. Default `'belay'`. */
   readonly schema?: string | undefined
-  /** Bring the schema up to date when the engine starts, instead of in a deployment step. Default false. */
+  /**
+   * Bring the schema up to date when the engine starts, instead of in a deployment step. Default: only in development mode, `createEngine({ dev: true
+   * })`. False: not even then.
+   */
   readonly autoMigrate?: boolean | undefined
   /**
    * Prepare statements by name. Default: yes, unless a pooler like PgBouncer is found between Belay and the server. True: also through a pooler, if
@@ -68,7 +71,6 @@ const OPTIONS = {
   autoMigrate: {
     sets: 'whether the schema is brought up to date when the engine starts',
     takes: yesOrNo,
-    default: false,
   },
   prepare: { sets: 'whether statements are prepared by name', takes: yesOrNo },
   connectionsMax: {
@@ -143,7 +145,7 @@ export function postgres(source: PostgresSource, given: PostgresOptions = {}): P
     wakeup: listenNotify({ schema, lifeline, notify: notifyOver(connection) }),
     autoMigrate,
     tell: (notice) => notices.tell(notice),
-    remedy: REMEDY,
+    remedy: remedyFor(options),
     async connect() {},
     async onOpen() {
       address.wasOpen = true
@@ -211,7 +213,15 @@ function givenClientsOf({ address, pool }: Database, connection: Connection, opt
   // Errors in a caller's transaction concern the caller: they are reported unchanged, even if the store was open before.
   const told = { ...address }
   const limitMs = stepLimitMs(options)
-  return givenClients({ schema, address: told, pool, connection, remedy: REMEDY, limitMs, queryTimeoutMs })
+  return givenClients({
+    schema,
+    address: told,
+    pool,
+    connection,
+    remedy: remedyFor(options),
+    limitMs,
+    queryTimeoutMs,
+  })
 }
 
 function connectionOver(database: Database, schema: string, options: Settings): Connection {
@@ -251,7 +261,13 @@ function poolerNotice(notices: Notices): () => void {
 
 const sendNotification = { name: 'send_notification', text: `select pg_notify($1::text, $2::text)` }
 
-const REMEDY = 'Run migrate() of @belay/workflow-postgres on it, or set the option autoMigrate.'
+/** The ways to a schema that fits, the shortest first. */
+function remedyFor({ autoMigrate }: Settings): string {
+  const migrate = 'call migrate(url) of @belay/workflow-postgres in a deployment step'
+  if (autoMigrate === false) return `Remove autoMigrate: false, or ${migrate}.`
+  return `In development give createEngine() the option dev: true. Elsewhere give postgres() the option autoMigrate: true, or ${migrate}.`
+}
+
 const WATCH_EVERY_MS = 5_000
 
 function isPool(source: PostgresSource): source is pg.Pool {

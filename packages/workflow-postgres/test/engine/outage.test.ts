@@ -216,7 +216,7 @@ it('asks for the migration on a database that has none, and says how', async ({ 
 
   await expect(engine.run(chain(async () => {}))).rejects.toMatchObject({
     code: 'schema_missing',
-    message: expect.stringMatching(/migrate/),
+    message: expect.stringMatching(/dev: true.*autoMigrate: true.*migrate\(url\)/),
   })
 })
 

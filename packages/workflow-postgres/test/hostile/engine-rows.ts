@@ -17,6 +17,8 @@ const FILTER = [
   'finishedBefore',
 ]
 
+const logger = { debug() {}, info() {}, warn() {}, error() {} }
+
 /** The message about a wrong payload or input names it. */
 const INPUT = ['Input of workflow "hostile"']
 
@@ -145,6 +147,12 @@ export const ENGINE_ROWS: readonly Row<World>[] = [
     where: ['attempts()', 'There is no run'],
   },
   {
+    name: 'runs.dropForgotten',
+    call: ({ adapter }, options) => createEngine({ adapter, dev: true, logger }).runs.dropForgotten(options),
+    args: () => [{ workflow: 'nothing', dryRun: true }],
+    options: { 0: ['workflow', ...BULK] },
+  },
+  {
     name: 'runs.releaseKeys',
     call: ({ engine }, options) => engine.runs.releaseKeys(options),
     args: () => [{ olderThan: '1d' }],
@@ -176,6 +184,7 @@ export const ENGINE_LIFE_ROWS: readonly Row<World>[] = [
       0: [
         'adapter',
         'workflows',
+        'dev',
         'concurrency',
         'tick',
         'lease',

@@ -73,6 +73,12 @@ export interface Adapter {
    */
   open(): Promise<void>
 
+  /**
+   * Tells the adapter that an engine is in development mode: from now on `open` brings the schema up to date, and says so with a notice, unless the
+   * adapter was configured not to. Optional, for adapters that do not always do so.
+   */
+  allowMigrations?(): void
+
   /** The store's clock, in epoch milliseconds. With `tx`, it is read in that transaction. */
   now(options?: WithinTransaction): Promise<number>
 

@@ -12,6 +12,8 @@ export interface DefinitionShape {
   readonly steps: readonly StepShape[]
   /** Each end of a run starts a follow-up: its runs report their ends. */
   readonly endSteps?: true | undefined
+  /** Of a shape that development mode stored under a number of its own: the version that its code states. Not part of the checksum. */
+  readonly derivedFrom?: number | undefined
 }
 
 export interface StepShape {

@@ -52,6 +52,7 @@ type KeysOf<Union> = Union extends unknown ? keyof Union : never
 /** Every verb of the port. A verb that is in {@link Adapter} but not here does not compile. */
 export const VERBS = {
   open: { purpose: 'connection', lostAnswer: 'again' },
+  allowMigrations: { purpose: 'connection', lostAnswer: 'nothing', optional: true },
   now: { purpose: 'connection', lostAnswer: 'again', within: true },
   checkTransactions: { purpose: 'connection', lostAnswer: 'nothing', optional: true },
   close: { purpose: 'connection', lostAnswer: 'nothing' },

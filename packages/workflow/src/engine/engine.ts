@@ -1,4 +1,4 @@
-import type { Adapter, ChangedRun } from '../adapter/index.ts'
+import type { ChangedRun } from '../adapter/index.ts'
 import type { InputOf, OutputsOf, ReceivesOf, WorkflowDefinition } from '../definition/index.ts'
 import type { Duration } from '../duration.ts'
 import { BelayError } from '../errors.ts'
@@ -25,7 +25,7 @@ import { type RunOf, referTo } from './handles/referred-run.ts'
 import { type KeyedRunHandle, type RunHandle, type RunHandleParts, runHandle } from './handles/run-handle.ts'
 import { RunReports } from './handles/run-reports.ts'
 import { RunVerbs } from './handles/run-verbs.ts'
-import { Runs } from './handles/runs.ts'
+import { Runs, type RunsParts } from './handles/runs.ts'
 import { type NamedRunHandle, type RunByNameOptions, startRunByName } from './handles/start-by-name.ts'
 import { checkEngineOptions, type EngineOptions, type EngineSettings } from './options.ts'
 import { checkPruneOptions, type PruneOptions, type PruneReport, pruneRuns } from './retention/prune.ts'
@@ -62,7 +62,6 @@ export class Engine extends RunVerbs implements AsyncDisposable {
   /** Approvals that wait for a decision, across runs. */
   readonly approvals: Approvals
   readonly #settings: EngineSettings
-  readonly #adapter: Adapter
   readonly #events: EventHub
   readonly #payloads: PayloadCache
   readonly #registry: DefinitionRegistry
@@ -81,10 +80,9 @@ export class Engine extends RunVerbs implements AsyncDisposable {
     super()
     const { adapter, log, runtime, tickMs } = settings
     this.#settings = settings
-    this.#adapter = adapter
     this.#events = new EventHub(log)
     this.#payloads = new PayloadCache(adapter)
-    this.#registry = new DefinitionRegistry(adapter)
+    this.#registry = new DefinitionRegistry(settings)
     this.#reports = new RunReports({ events: this.#events, registry: this.#registry })
     this.#working = new Working({
       settings,
@@ -103,7 +101,8 @@ export class Engine extends RunVerbs implements AsyncDisposable {
     this.#watch = new RunWatch({ ...reading, events: this.#events, outage: outage('awaiting runs') })
     this.#observer = new RunObserver({ ...reading, outage: outage('watching runs') })
     this.#control = this.#openControl()
-    this.runs = new Runs(adapter, this.#control, (call, run) => this.refer(call, run))
+    const refer: RunsParts['refer'] = (call, run) => this.refer(call, run)
+    this.runs = new Runs({ ...settings, registry: this.#registry, control: this.#control, refer })
     this.workers = new Workers(adapter)
     this.approvals = new Approvals(adapter, () => this.#assertOpen())
     this.#signals = new Signals({
@@ -194,8 +193,8 @@ export class Engine extends RunVerbs implements AsyncDisposable {
   async prune(options: PruneOptions): Promise<PruneReport> {
     this.#assertOpen()
     const settings = checkPruneOptions(options)
-    await this.#adapter.open()
-    return pruneRuns({ adapter: this.#adapter, events: this.#events }, settings)
+    await this.#settings.adapter.open()
+    return pruneRuns({ adapter: this.#settings.adapter, events: this.#events }, settings)
   }
 
   /**
@@ -206,7 +205,7 @@ export class Engine extends RunVerbs implements AsyncDisposable {
    */
   async doctor(options?: DoctorOptions): Promise<DoctorReport> {
     this.#assertOpen()
-    return doctor(this.#adapter, options)
+    return doctor(this.#settings.adapter, options, this.#settings.dev)
   }
 
   /**
@@ -223,7 +222,7 @@ export class Engine extends RunVerbs implements AsyncDisposable {
   ): Promise<boolean> {
     this.#assertOpen()
     const lookup = runLookup('migrateRun()', run)
-    const { runId } = 'runId' in lookup ? lookup : await findRun(this.#adapter, lookup)
+    const { runId } = 'runId' in lookup ? lookup : await findRun(this.#settings.adapter, lookup)
     return this.#control.migrate(runId, workflow, options)
   }
 
@@ -261,7 +260,7 @@ export class Engine extends RunVerbs implements AsyncDisposable {
     const { clock } = this.#settings.runtime
     await this.stop({ timeout })
     await within(clock, CLOSE_MS, Promise.all([this.#watch.close(), this.#observer.close()]))
-    await this.#adapter.close()
+    await this.#settings.adapter.close()
     this.#stopNotices()
   }
 
@@ -283,7 +282,7 @@ export class Engine extends RunVerbs implements AsyncDisposable {
 
   #startParts(): StartRunParts {
     return {
-      adapter: this.#adapter,
+      adapter: this.#settings.adapter,
       registry: this.#registry,
       payloads: this.#payloads,
       starter: this.#starter,

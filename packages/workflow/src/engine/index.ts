@@ -2,6 +2,7 @@ export type { EngineEvents, EventListener, RunEvent, RunIdentity, StepEvent } fr
 export type { StepProgress } from './base/told-values.ts'
 export type { BulkOptions, BulkResult } from './control/bulk.ts'
 export type { CancelOptions } from './control/control.ts'
+export type { DropOptions, DroppedRuns } from './control/drop-forgotten.ts'
 export type { RunHistoryEntry } from './control/history.ts'
 export type { ActionOptions, WithinActionOptions } from './control/options.ts'
 export type { DoctorOptions, DoctorReport } from './diagnosis/doctor.ts'
@@ -30,9 +31,9 @@ export type {
   CountedRuns,
   Runs,
   RunsFilter,
-  RunsToChange,
   RunsToCount,
 } from './handles/runs.ts'
+export type { RunsToChange } from './handles/runs-to-change.ts'
 export type { NamedRunHandle, RunByNameOptions } from './handles/start-by-name.ts'
 export type { StepNameOf } from './handles/step-names.ts'
 export { type JsonLoggerOptions, jsonLogger, type PinoLike, pinoLogger } from './loggers.ts'

@@ -25,8 +25,10 @@ import {
 import { shown } from '../shown.ts'
 import type { ValueLimits } from './attempt/telling.ts'
 import type { CallSettings } from './base/call-settings.ts'
+import { consoleLogger } from './base/console-logger.ts'
 import { isDefinition } from './base/definition-argument.ts'
 import { systemRuntime } from './base/runtime.ts'
+import { DEV_LEASE_MS, enterDevelopment } from './development.ts'
 import { isPino, type PinoLike, pinoLogger } from './loggers.ts'
 import { checkRetention, type RetentionPolicy, type RetentionSettings } from './retention/retention-policy.ts'
 
@@ -36,13 +38,18 @@ export interface EngineOptions {
   readonly adapter: Adapter
   /** The workflows whose steps this process executes once it is started. Not needed in a process that only starts runs. */
   readonly workflows?: readonly WorkflowDefinition[]
+  /**
+   * Development mode: a changed shape gets a version of its own instead of `definition_changed`, the schema is migrated at the start unless the
+   * adapter has `autoMigrate: false`, the lease is 5 s, and the log goes to the console. Refused when NODE_ENV is `production`. Default false.
+   */
+  readonly dev?: boolean
   /** Handlers running at once in this worker, 1 to 10,000. Default 50. */
   readonly concurrency?: number
   /** How often the worker looks for work when nothing wakes it, 10 ms to 1 min. Default 200 ms. */
   readonly tick?: Duration
   /**
    * How long a worker may fail to renew its lease before its steps go to other workers, 100 ms to 1 day. It renews every third of that. Default 30
-   * s.
+   * s; in development mode 5 s.
    */
   readonly lease?: Duration
   /** The largest input or output, in bytes of JSON, 1 to 256 MiB. Default 1 MiB. */
@@ -67,7 +74,7 @@ export interface EngineOptions {
    * Default true.
    */
   readonly storeStacks?: boolean
-  /** Where messages go: `jsonLogger()`, a pino logger, winston, `console`, or an object with these four methods. Default: logs nothing. */
+  /** Where messages go: `jsonLogger()`, a pino logger, winston, `console`, or an object with these four methods. Default: logs nothing; in development mode, to the console. */
   readonly logger?: Logger | PinoLike
   /** The source of timers. Default: the adapter's clock if its time is virtual, else the system's clock. */
   readonly clock?: Clock
@@ -79,6 +86,7 @@ export interface EngineOptions {
 
 export interface EngineSettings extends CallSettings {
   readonly adapter: Adapter
+  readonly dev: boolean
   readonly concurrency: number
   readonly tickMs: number
   readonly leaseMs: number
@@ -102,6 +110,7 @@ const ADAPTER = having<Adapter>('an adapter, like postgres(url), pglite(director
 const OPTIONS = {
   adapter: { sets: 'where runs are stored', takes: ADAPTER, required: true },
   workflows: { sets: 'the workflows that this process can run', takes: anything, default: [] },
+  dev: { sets: 'whether this is development', takes: yesOrNo, default: false },
   concurrency: { sets: 'how many handlers run at once', takes: wholeNumber(1, 10_000), default: 50 },
   tick: {
     sets: 'how often the engine looks for work when nothing wakes it',
@@ -111,7 +120,6 @@ const OPTIONS = {
   lease: {
     sets: 'how long a worker may fail to renew its lease before its steps go to other workers',
     takes: duration('100ms', '1d'),
-    default: '30s',
   },
   payloadMaxBytes: {
     sets: 'the largest input or output, in bytes of JSON',
@@ -151,17 +159,20 @@ function loggerOf(given: Logger | PinoLike): Logger {
 }
 
 const CALL = 'createEngine()'
+const LEASE_MS = 30_000
 
-/** Checks the options and fills in defaults. Throws `invalid_option`. */
+/** Checks the options and fills in defaults. In development mode the adapter learns of it. Throws `invalid_option`. */
 export function checkEngineOptions(options: EngineOptions): EngineSettings {
   const checked = checkOptions(CALL, options, OPTIONS)
-  const { adapter, retention } = checked
+  const { adapter, retention, dev } = checked
+  if (dev) enterDevelopment(CALL, adapter)
   return {
     adapter,
+    dev,
     workflows: checkWorkflows(checked.workflows),
     concurrency: checked.concurrency,
     tickMs: checked.tick,
-    leaseMs: checked.lease,
+    leaseMs: checked.lease ?? (dev ? DEV_LEASE_MS : LEASE_MS),
     payloadMaxBytes: checked.payloadMaxBytes,
     name: checked.name,
     host: checked.host,
@@ -169,7 +180,7 @@ export function checkEngineOptions(options: EngineOptions): EngineSettings {
     keepAttempts: checked.attempts === 'keep',
     storeStacks: checked.storeStacks,
     valueLimits: { valuesMax: checked.valuesMax, valueMaxBytes: checked.valueMaxBytes },
-    log: checked.logger === undefined ? silentLogger : loggerOf(checked.logger),
+    log: checked.logger === undefined ? (dev ? consoleLogger : silentLogger) : loggerOf(checked.logger),
     runtime: {
       clock: checked.clock ?? adapter.clock ?? systemRuntime.clock,
       random: checked.random ?? systemRuntime.random,

@@ -5,7 +5,9 @@ import type { DefinitionRegistry } from './base/definition-registry.ts'
 import type { EventHub } from './base/events.ts'
 import type { PayloadCache } from './base/payload-cache.ts'
 import { within } from './base/runtime.ts'
+import { withFollowUps } from './base/with-follow-ups.ts'
 import { type FamilyParts, familyOf } from './children/family.ts'
+import { tellMode } from './development.ts'
 import { followUps } from './follow-ups.ts'
 import type { EngineSettings } from './options.ts'
 import { Retention } from './retention/retention.ts'
@@ -90,6 +92,7 @@ export class Working {
 
   async #start(acting: Acting): Promise<void> {
     const { settings, ...parts } = this.#parts
+    tellMode(settings)
     await this.#adapter.open()
     const definitions = await this.#runnable()
     if ([...definitions.values()].some(isTransactional)) this.#adapter.checkTransactions?.()
@@ -154,13 +157,6 @@ export class Working {
     this.#retention = new Retention({ adapter, runtime, log, events, settings: retention })
     this.#retention.start()
   }
-}
-
-/** A process that runs a workflow also runs its end steps. */
-function withFollowUps(workflows: readonly WorkflowDefinition[]): readonly WorkflowDefinition[] {
-  return workflows.flatMap((workflow) =>
-    workflow.followUp === null ? [workflow] : [workflow, workflow.followUp],
-  )
 }
 
 function isTransactional({ steps }: WorkflowDefinition): boolean {

@@ -38,19 +38,20 @@ function runs(change: Partial<LiveRuns> = {}): LiveRuns {
 
 const OVERDUE = { definitionId: 1, workflow: 'order', version: 1, steps: 3, oldestDueAt: NOW - HOUR_MS }
 
+const NOTHING: Diagnosis = {
+  now: NOW,
+  store: {},
+  workers: [],
+  liveRuns: [],
+  moreLiveRuns: false,
+  overdueSteps: [],
+  strandedSteps: [],
+  unknownLeases: [],
+  recentRuns: [],
+}
+
 function findings(change: Partial<Diagnosis>) {
-  const nothing: Diagnosis = {
-    now: NOW,
-    store: {},
-    workers: [],
-    liveRuns: [],
-    moreLiveRuns: false,
-    overdueSteps: [],
-    strandedSteps: [],
-    unknownLeases: [],
-    recentRuns: [],
-  }
-  return findingsOf({ ...nothing, ...change }, THRESHOLDS)
+  return findingsOf({ ...NOTHING, ...change }, THRESHOLDS)
 }
 
 describe('the findings of a diagnosis', () => {
@@ -93,6 +94,18 @@ describe('the findings of a diagnosis', () => {
         'No live worker has handlers for workflow "order" version 1: 3 runs cannot go on, the oldest since 2025-01-01T22:00:00.000Z (r1, r2, r3).',
       remedy: expect.stringMatching(/^Start a worker whose `workflows` include version 1 of "order"/),
     })
+  })
+
+  it('say of a version from development mode which version its code states, and how to drop its runs', () => {
+    const diagnosis = { workers: [], liveRuns: [runs({ definitionId: 9, version: 1_234_567_890 })] }
+    const thresholds = { ...THRESHOLDS, dev: true, derivedFrom: new Map([[9, 3]]) }
+
+    const [finding] = findingsOf({ ...NOTHING, ...diagnosis }, thresholds)
+
+    expect(finding?.message).toContain('version 1234567890 (a shape of version 3, from development mode): 2')
+    expect(finding?.remedy).toMatch(
+      /^If its code is gone, engine\.runs\.dropForgotten\(\{ workflow: "order" \}\) ends them and undoes nothing\. Else start a worker/,
+    )
   })
 
   it('do not count a worker whose lease has expired, but count one that does not report its definitions', () => {

@@ -3,7 +3,9 @@ import { z } from 'zod'
 import { define, type ReceivesNothing } from '../../src/definition/index.ts'
 import {
   type ArchivedRun,
+  type DroppedRuns,
   type Engine,
+  type EngineOptions,
   type ReleasedKeys,
   type RunHandle,
   stopOnSignals,
@@ -54,6 +56,15 @@ test('findings tell by their type what else they know', async () => {
     // @ts-expect-error: not every finding is about a step.
     finding.step
   }
+})
+
+test('development mode is a yes or a no, and only a drop needs to say which workflows', async () => {
+  expectTypeOf<EngineOptions['dev']>().toEqualTypeOf<boolean | undefined>()
+  const dropped = await engine.runs.dropForgotten()
+  expectTypeOf(dropped).toEqualTypeOf<DroppedRuns>()
+  engine.runs.dropForgotten({ workflow: ['a', 'b'], dryRun: true, by: 'ann', limit: 5 })
+  // @ts-expect-error: there is no way to drop runs that have a worker.
+  engine.runs.dropForgotten({ all: true })
 })
 
 test('approvals.pending() gives what approve() takes', async () => {

@@ -13,6 +13,17 @@ export const definitionCases: Cases = {
     expect(saved.every(({ id }) => Number.isInteger(id))).toBe(true)
   },
 
+  'a definition keeps the version that it was derived from': async ({ adapter }) => {
+    const { shape, ...record } = definitionRecord('one', DIAMOND, 1_000_000_000)
+    const derived = { ...record, shape: { ...shape, derivedFrom: 7 } }
+
+    const [saved] = await adapter.saveDefinitions([derived])
+
+    expect(saved?.shape.derivedFrom).toBe(7)
+    expect(await adapter.findDefinition({ name: 'one' })).toEqual(saved)
+    expect(await adapter.readDefinitions([saved!.id])).toEqual([saved])
+  },
+
   'saving the same definition again keeps its id': async ({ adapter }) => {
     const record = definitionRecord('one', DIAMOND)
     const first = await adapter.saveDefinitions([record])

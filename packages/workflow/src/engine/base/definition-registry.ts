@@ -9,9 +9,22 @@ import {
 import type { WorkflowDefinition } from '../../definition/workflow.ts'
 import { BelayError } from '../../errors.ts'
 import { diffShapes } from '../../graph/index.ts'
+import type { Logger } from '../../logger.ts'
+import { saveDerived, withVersionOf } from './derived-definition.ts'
 
-/** Saves each definition once per process and keeps the store's number for it. Refuses a definition whose version is stored with another shape. */
+export interface DefinitionRegistryParts {
+  readonly adapter: Adapter
+  /** Whether a changed shape gets a version of its own. */
+  readonly dev: boolean
+  readonly log: Logger
+}
+
+/**
+ * Saves each definition once per process and keeps the store's number for it. A definition whose version is stored with another shape is refused; in
+ * development mode it gets a version of its own.
+ */
 export class DefinitionRegistry {
+  readonly #parts: DefinitionRegistryParts
   readonly #adapter: Adapter
   readonly #saved = new Map<string, SavedDefinition>()
   /** Definitions being saved, outside callers' transactions. */
@@ -22,22 +35,22 @@ export class DefinitionRegistry {
   readonly #learnt = new Map<number, DefinitionRecord>()
   readonly #mayFail = new Map<number, ReadonlySet<number>>()
 
-  constructor(adapter: Adapter) {
-    this.#adapter = adapter
+  constructor(parts: DefinitionRegistryParts) {
+    this.#parts = parts
+    this.#adapter = parts.adapter
   }
 
-  /** Saves definitions. Resolves to a map by the store's number. Throws `definition_changed`. */
+  /** Saves definitions. Resolves to a map by the store's number, of definitions with the stored versions. Throws `definition_changed`. */
   async saveAll(workflows: readonly WorkflowDefinition[]): Promise<ReadonlyMap<number, WorkflowDefinition>> {
     if (workflows.length === 0) return new Map()
     const saved = await this.#adapter.saveDefinitions(workflows.map(({ record }) => record))
-    return new Map(
-      workflows.map((workflow, index) => {
-        const definition = saved[index]!
-        assertSameShape(workflow, definition)
-        this.#keep(workflow, cacheKey(workflow), definition)
-        return [definition.id, workflow]
-      }),
-    )
+    const all = new Map<number, WorkflowDefinition>()
+    for (const [index, workflow] of workflows.entries()) {
+      const definition = await this.#ofShape(workflow, saved[index]!)
+      this.#keep(workflow, cacheKey(workflow), definition)
+      all.set(definition.id, this.#known.get(definition.id)!)
+    }
+    return all
   }
 
   /** Saves one definition unless this process has already saved it, within the caller's transaction `tx` if given. Throws `definition_changed`. */
@@ -61,16 +74,35 @@ export class DefinitionRegistry {
     key: string,
     within?: WithinTransaction,
   ): Promise<SavedDefinition> {
-    const [saved] = await this.#adapter.saveDefinitions([workflow.record], within)
-    assertSameShape(workflow, saved!)
+    const [stored] = await this.#adapter.saveDefinitions([workflow.record], within)
+    const saved = await this.#ofShape(workflow, stored!, within)
     // An uncommitted definition is not kept: a rollback removes it.
-    if (!saved!.uncommitted) this.#keep(workflow, key, saved!)
-    return saved!
+    if (!saved.uncommitted) this.#keep(workflow, key, saved)
+    return saved
+  }
+
+  /** The stored definition if it has this shape; else, in development mode, one with a derived version. Throws `definition_changed`. */
+  async #ofShape(
+    workflow: WorkflowDefinition,
+    stored: SavedDefinition,
+    within?: WithinTransaction,
+  ): Promise<SavedDefinition> {
+    const { record } = workflow
+    if (stored.checksum === record.checksum) return stored
+    const derived = this.#parts.dev ? await saveDerived(this.#adapter, record, within) : null
+    if (derived === null) throw changed(workflow, stored)
+    const { name, version } = record
+    this.#parts.log.info(
+      `Workflow "${name}" version ${version} has another shape than the one that is stored. In development mode its new runs get version ${derived.version}; earlier runs keep theirs.\n${diffShapes(stored.shape, record.shape).join('\n')}`,
+      { workflow: name, version, derivedVersion: derived.version },
+    )
+    return derived
   }
 
   #keep(workflow: WorkflowDefinition, key: string, saved: SavedDefinition): void {
     this.#saved.set(key, saved)
-    this.#known.set(saved.id, workflow)
+    const isDerived = saved.version !== workflow.version
+    this.#known.set(saved.id, isDerived ? withVersionOf(workflow, saved) : workflow)
   }
 
   /** The definition with this number, if this process has it. */
@@ -109,9 +141,13 @@ export class DefinitionRegistry {
   ): Promise<WorkflowDefinition | undefined> {
     const known = this.#known.get(run.definitionId)
     if (known !== undefined) return known
-    const given = workflows.find(({ name, version }) => name === run.workflow && version === run.version)
-    if (given !== undefined) await this.save(given, tx)
-    return given
+    for (const given of workflows) {
+      if (given.name !== run.workflow) continue
+      // In development mode any version of the code may be stored with the run's number.
+      if (given.version !== run.version && !this.#parts.dev) continue
+      if ((await this.save(given, tx)).id === run.definitionId) return given
+    }
+    return undefined
   }
 }
 
@@ -120,10 +156,9 @@ function cacheKey({ record }: WorkflowDefinition): string {
   return `${record.name}@${record.version}#${record.checksum}`
 }
 
-function assertSameShape({ record }: WorkflowDefinition, saved: SavedDefinition): void {
-  if (saved.checksum === record.checksum) return
-  throw new BelayError(
+function changed({ record }: WorkflowDefinition, saved: SavedDefinition): BelayError {
+  return new BelayError(
     'definition_changed',
-    `Workflow "${record.name}" version ${record.version} is stored with another shape. Runs keep the version they started with, so a changed graph needs a new version: give version ${record.version + 1}, and keep version ${record.version} registered until its runs have ended.\n${diffShapes(saved.shape, record.shape).join('\n')}`,
+    `Workflow "${record.name}" version ${record.version} is stored with another shape. Runs keep the version they started with, so a changed graph needs a new version: give version ${record.version + 1}, and keep version ${record.version} registered until its runs have ended. While you develop, createEngine({ dev: true }) does without a new version.\n${diffShapes(saved.shape, record.shape).join('\n')}`,
   )
 }

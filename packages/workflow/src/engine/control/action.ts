@@ -11,6 +11,7 @@ import {
 } from '../../adapter/index.ts'
 import { planCancel } from './cancel.ts'
 import { type Actor, changeOf } from './change-of.ts'
+import { planDrop } from './drop.ts'
 import { planGiveUpStep } from './give-up-step.ts'
 import { limitItems } from './limit-items.ts'
 import { planMigration } from './migrate.ts'
@@ -35,6 +36,8 @@ export type Action =
   | { readonly type: 'retry_compensation'; readonly step: string }
   | { readonly type: 'skip_compensation'; readonly step: string }
   | { readonly type: 'migrate'; readonly definition: SavedDefinition }
+  /** Ends a run whose code is gone, without an undo. Only development mode does this. */
+  | { readonly type: 'drop' }
   /** Undoes a completed run, because its parent is undone. Only the engine does this. */
   | { readonly type: 'undo' }
 
@@ -146,6 +149,8 @@ function planOf(found: RunToChange, action: Action, { reason }: Actor): Plan | n
       return planSkipCompensation(found, action.step)
     case 'migrate':
       return planMigration(found, action.definition)
+    case 'drop':
+      return planDrop(found, reason)
     case 'undo':
       return planUndoRun(found, reason)
   }

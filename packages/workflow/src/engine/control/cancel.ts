@@ -61,6 +61,6 @@ function assertUndoable(found: RunToChange): void {
   )
 }
 
-function failedWhilePaused({ status, stop, endsAs }: StoredRun): boolean {
+export function failedWhilePaused({ status, stop, endsAs }: StoredRun): boolean {
   return status === 'paused' && stop === 'failure' && endsAs === null
 }

@@ -122,6 +122,27 @@ export class Control {
     return result
   }
 
+  /** Ends a run without an undo, in two changes: it is stopped, then it ends. Resolves to whether this call ended it. */
+  async drop(runId: string, by: Actor): Promise<boolean> {
+    const { adapter, keepAttempts } = this.#parts
+    const action: Action = { type: 'drop' }
+    this.#parts.assertOpen()
+    for (;;) {
+      const decide = (found: RunToChange) => decideAction(found, action, by)
+      const result = await adapter.changeRun({ runId, keepAttempts, decide })
+      if (result === null) throw unknownRun({ runId })
+      if (!result.changed) return false
+      if (!isTerminal(result.run.status)) continue
+      this.#report(runId, action, by, result)
+      return true
+    }
+  }
+
+  /** Steps became claimable. */
+  queued(): void {
+    this.#parts.onQueued()
+  }
+
   /** Stops runs. Returns the ids of those that this call stopped. */
   async cancelAll(runIds: readonly string[], by: Actor, compensate: boolean): Promise<readonly string[]> {
     const { adapter, events, onRunsChanged, onStopped } = this.#parts

@@ -4,7 +4,7 @@ import { fromJsonText } from '../base/payload.ts'
 /** An operator's action on a run, or a signal it received. */
 export interface RunHistoryEntry {
   readonly at: Date
-  /** `cancel`, `pause`, `resume`, `retry`, `retry_step`, `skip_step`, `retry_compensation`, `skip_compensation`, `migrate`; `signal` for a signal or a decision. */
+  /** `cancel`, `pause`, `resume`, `retry`, `retry_step`, `skip_step`, `retry_compensation`, `skip_compensation`, `migrate`, `drop`; `signal` for a signal or a decision. */
   readonly action: string
   /** The name of the step that the action or signal was for. */
   readonly step: string | undefined

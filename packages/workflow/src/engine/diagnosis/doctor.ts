@@ -1,4 +1,5 @@
-import type { Adapter } from '../../adapter/index.ts'
+import { DERIVED_FROM } from '../../adapter/derived-from.ts'
+import type { Adapter, Diagnosis } from '../../adapter/index.ts'
 import type { Duration } from '../../duration.ts'
 import { BelayError } from '../../errors.ts'
 import { checkOptions, duration, type OptionTable, share } from '../../options/index.ts'
@@ -35,7 +36,11 @@ const OPTIONS = {
 } satisfies OptionTable
 
 /** Finds reasons why runs do not progress. Throws `invalid_option`, and `store_unavailable` if the store cannot be reached. */
-export async function doctor(adapter: Adapter, options: DoctorOptions = {}): Promise<DoctorReport> {
+export async function doctor(
+  adapter: Adapter,
+  options: DoctorOptions = {},
+  dev = false,
+): Promise<DoctorReport> {
   const checked = checkOptions('doctor()', options, OPTIONS)
   const { pausedFor: pausedMs, overdueFor: overdueMs, recent: recentMs, failureRate } = checked
   try {
@@ -46,13 +51,29 @@ export async function doctor(adapter: Adapter, options: DoctorOptions = {}): Pro
     return unusable(adapter, error)
   }
   const diagnosis = await adapter.diagnose({ overdueMs, recentMs })
-  const findings = findingsOf(diagnosis, { pausedMs, failureRate })
+  const derivedFrom = await derivedVersions(adapter, diagnosis)
+  const findings = findingsOf(diagnosis, { pausedMs, failureRate, dev, derivedFrom })
   return {
     healthy: findings.length === 0,
     findings,
     store: diagnosis.store,
     checkedAt: new Date(diagnosis.now),
   }
+}
+
+/** The versions that the code of these derived ones states, by the store's number. Development mode stores them in no other range. */
+async function derivedVersions(
+  adapter: Adapter,
+  { liveRuns }: Diagnosis,
+): Promise<ReadonlyMap<number, number>> {
+  const found = liveRuns.filter(({ version }) => version >= DERIVED_FROM)
+  if (found.length === 0) return new Map()
+  const definitions = await adapter.readDefinitions(found.map(({ definitionId }) => definitionId))
+  return new Map(
+    definitions.flatMap(({ id, shape: { derivedFrom } }) =>
+      derivedFrom === undefined ? [] : [[id, derivedFrom]],
+    ),
+  )
 }
 
 function unusable(adapter: Adapter, { code, message }: BelayError): DoctorReport {

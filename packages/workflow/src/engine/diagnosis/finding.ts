@@ -82,6 +82,10 @@ interface DueSteps {
 export interface Thresholds {
   readonly pausedMs: number
   readonly failureRate: number
+  /** Whether the engine that asks is in development mode. */
+  readonly dev?: boolean | undefined
+  /** Of derived versions, the version that their code states, by the store's number. */
+  readonly derivedFrom?: ReadonlyMap<number, number> | undefined
 }
 
 /** The most run ids in a message. */

@@ -1,3 +1,4 @@
+import { holdsLease } from '../../adapter/holds-lease.ts'
 import type {
   Diagnosis,
   LiveRuns,
@@ -9,7 +10,6 @@ import type {
 import { counted } from '../../words.ts'
 import { type Finding, named, type SomeRuns, type Thresholds } from './finding.ts'
 import { failing, growing } from './recent-findings.ts'
-import { holdsLease } from './worker-list.ts'
 
 /** How long after the end of its lease a worker becomes a finding: any live worker sweeps every few seconds. */
 const SWEEP_GRACE_MS = 10_000
@@ -27,7 +27,7 @@ export function findingsOf(diagnosis: Diagnosis, thresholds: Thresholds): readon
   return [
     ...strandedSteps.map(stranded),
     ...unknownLeases.map(unknownTo),
-    ...unserved(liveRuns, live),
+    ...unserved(liveRuns, live, thresholds),
     ...liveRuns.filter(({ status }) => status === 'compensation_failed').map(parked),
     ...workers.filter((worker) => isOverlooked(worker, now)).map(deadWorker),
     ...overdueSteps.flatMap((due) => overdue(due, live)),
@@ -69,7 +69,11 @@ function unknownTo(leases: UnknownLeases): Finding {
   }
 }
 
-function unserved(liveRuns: readonly LiveRuns[], live: readonly WorkerRecord[]): readonly Finding[] {
+function unserved(
+  liveRuns: readonly LiveRuns[],
+  live: readonly WorkerRecord[],
+  { dev, derivedFrom }: Thresholds,
+): readonly Finding[] {
   const byDefinition = new Map<number, LiveRuns[]>()
   for (const runs of liveRuns) {
     if (live.some((worker) => mayRun(worker, runs.definitionId))) continue
@@ -78,11 +82,14 @@ function unserved(liveRuns: readonly LiveRuns[], live: readonly WorkerRecord[]):
   return [...byDefinition.values()].map((groups) => {
     const runs = someRuns(groups)
     const { workflow, version } = runs
+    const stated = derivedFrom?.get(groups[0]!.definitionId)
+    const derived = stated === undefined ? '' : ` (a shape of version ${stated}, from development mode)`
+    const drop = `If its code is gone, engine.runs.dropForgotten({ workflow: ${JSON.stringify(workflow)} }) ends them and undoes nothing. Else start`
     return {
       type: 'version_without_worker',
       ...runs,
-      message: `No live worker has handlers for workflow "${workflow}" version ${version}: ${counted(runs.runs, 'run')} cannot go on, the oldest since ${runs.oldest.toISOString()} (${named(runs.runIds)}).`,
-      remedy: `Start a worker whose \`workflows\` include version ${version} of "${workflow}" with its handlers, move the runs to another version, or cancel them. They wait until then.`,
+      message: `No live worker has handlers for workflow "${workflow}" version ${version}${derived}: ${counted(runs.runs, 'run')} cannot go on, the oldest since ${runs.oldest.toISOString()} (${named(runs.runIds)}).`,
+      remedy: `${dev ? drop : 'Start'} a worker whose \`workflows\` include version ${version} of "${workflow}" with its handlers, move the runs to another version, or cancel them. They wait until then.`,
     }
   })
 }

@@ -1,3 +1,4 @@
+import { holdsLease } from '../../adapter/holds-lease.ts'
 import type { Adapter, Direction, WorkerRecord } from '../../adapter/index.ts'
 import { checkArgument, checkOptions, id, type OptionTable, wholeNumber } from '../../options/index.ts'
 
@@ -90,11 +91,6 @@ function workerSnapshot(worker: WorkerRecord, now: number): WorkerSnapshot {
     busy: worker.busy ?? undefined,
     workflows: worker.workflows ?? undefined,
   }
-}
-
-/** Tells whether a worker holds an unexpired lease. */
-export function holdsLease({ status, leaseExpiresAt }: WorkerRecord, now: number): boolean {
-  return status === 'live' && leaseExpiresAt !== null && leaseExpiresAt > now
 }
 
 function instant(epochMs: number | null): Date | undefined {

@@ -1,21 +1,16 @@
-import type { Adapter, RunConditions, RunStatus } from '../../adapter/index.ts'
+import type { Adapter, RunStatus } from '../../adapter/index.ts'
 import type { WorkflowDefinition } from '../../definition/workflow.ts'
-import { BelayError } from '../../errors.ts'
-import {
-  id,
-  type Kind,
-  type OptionTable,
-  Refusal,
-  readAs,
-  wholeNumber,
-  yesOrNo,
-} from '../../options/index.ts'
-import { shown } from '../../shown.ts'
+import { id, type OptionTable, wholeNumber } from '../../options/index.ts'
 import { actOnMany, type BulkOptions, type BulkResult, cancelMany, migrateMany } from '../control/bulk.ts'
 import type { Control } from '../control/control.ts'
+import {
+  type DropOptions,
+  type DropParts,
+  type DroppedRuns,
+  dropForgotten,
+} from '../control/drop-forgotten.ts'
 import type { RunHistoryEntry } from '../control/history.ts'
 import { checkStepArgument } from '../control/options.ts'
-import type { Selection } from '../control/selected-runs.ts'
 import { type ReleasedKeys, type ReleaseKeysOptions, releaseKeys } from '../retention/release-keys.ts'
 import { checkItemsPage, type ItemsPage, readPage } from '../runs/items-page.ts'
 import { type RunAttempt, readRunAttempts } from '../runs/run-attempt.ts'
@@ -28,10 +23,11 @@ import {
   type SentTo,
 } from '../runs/run-reference.ts'
 import { type RunSnapshot, type RunSummary, runSnapshot, runSummary } from '../runs/run-snapshot.ts'
-import { CONDITION_NAMES, checkConditions, type RunsMatching } from '../runs/runs-filter.ts'
+import { checkConditions, type RunsMatching } from '../runs/runs-filter.ts'
 import type { HandleOn } from './handle-on.ts'
 import type { RunOf } from './referred-run.ts'
 import type { KeyedRunHandle, RunHandle } from './run-handle.ts'
+import { checkSelection, type RunsToChange } from './runs-to-change.ts'
 
 const LIST_DEFAULT = 50
 const LIST_MAX = 1_000
@@ -46,8 +42,6 @@ const LIST_OPTIONS = {
 const COUNT_OPTIONS = {
   max: { sets: 'the largest count', takes: wholeNumber(1, COUNT_MAX), default: COUNT_DEFAULT },
 } satisfies OptionTable
-
-const ALL = { all: { sets: 'whether every run is selected', takes: yesOrNo } } satisfies OptionTable
 
 /** A filter, and which page of the matching runs to read. */
 export interface RunsFilter extends RunsMatching {
@@ -74,25 +68,25 @@ export interface CountedRuns {
 /** Counts of matching runs by status. Statuses without runs are left out. */
 export type CountedByStatus = { readonly [Status in RunStatus]?: CountedRuns }
 
-/**
- * The runs to act on: those that match a filter with at least one condition, those in a list, or with `{ all: true }` every run that the action is
- * for.
- */
-export type RunsToChange = RunsMatching | readonly RunReference[] | { readonly all: true }
-
 /** Makes a handle on the run that a reference names. `call` names the called function in errors. */
 type RunReferrer = (call: string, run: RunReference | RunOf) => RunHandle | KeyedRunHandle
+
+export interface RunsParts extends DropParts {
+  readonly refer: RunReferrer
+}
 
 /** Reads runs of any process, and acts on many of them. */
 export class Runs {
   readonly #adapter: Adapter
   readonly #control: Control
   readonly #refer: RunReferrer
+  readonly #dropping: DropParts
 
-  constructor(adapter: Adapter, control: Control, refer: RunReferrer) {
-    this.#adapter = adapter
-    this.#control = control
-    this.#refer = refer
+  constructor(parts: RunsParts) {
+    this.#adapter = parts.adapter
+    this.#control = parts.control
+    this.#refer = parts.refer
+    this.#dropping = parts
   }
 
   /**
@@ -212,6 +206,17 @@ export class Runs {
     return this.#actOnMany('runs.skipCompensationMany()', { type: 'skip_compensation', step }, runs, options)
   }
 
+  /**
+   * Ends the live runs of forgotten versions: those that neither this engine nor any live worker has. **Nothing is undone**: every effect of their
+   * steps stays, because the code that could undo it is gone. Their keys are released, the parents of children that are dropped go on, and children
+   * of runs that are dropped are left alone. Only in development mode, and by default only of the workflows that this engine has.
+   *
+   * @throws BelayError `action_refused` without development mode, `invalid_option`, and the store's errors.
+   */
+  dropForgotten(options: DropOptions = {}): Promise<DroppedRuns> {
+    return dropForgotten(this.#dropping, options)
+  }
+
   /** The actions of operators on a run and the signals it received, oldest first: see `RunHandle.history()`. Throws `unknown_run`. */
   async history(
     run: RunReference,
@@ -274,29 +279,4 @@ export class Runs {
   #parts() {
     return { adapter: this.#adapter, control: this.#control }
   }
-}
-
-function checkSelection(call: string, runs: RunsToChange): Selection {
-  const references = readAs(REFERENCES, runs)
-  if (Refusal.is(references)) return checkBulkFilter(call, runs)
-  return references.map((run) => runLookup(call, run as RunReference))
-}
-
-const REFERENCES: Kind<readonly unknown[]> = {
-  words: 'a list of runs',
-  read: (given) => (Array.isArray(given) ? Array.from(given) : new Refusal(shown(given))),
-}
-
-/** A bulk action without a condition needs an explicit `{ all: true }`. */
-function checkBulkFilter(call: string, filter: unknown): RunConditions {
-  const { all, ...narrowing } = checkConditions(call, filter, ALL)
-  const names = Object.keys(narrowing)
-  if (all === true && names.length > 0) {
-    throw new BelayError('invalid_option', `${call}: all and ${names[0]} are both given. Keep one of them.`)
-  }
-  if (all === true || names.length > 0) return narrowing
-  throw new BelayError(
-    'invalid_option',
-    `${call}: the filter is empty, and would match every run. Narrow it with ${CONDITION_NAMES.join(', ')}, or give { all: true } to select every run.`,
-  )
 }

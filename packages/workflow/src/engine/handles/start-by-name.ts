@@ -6,6 +6,7 @@ import { didYouMean } from '../../graph/index.ts'
 import { checkOptions, type OptionTable, wholeNumber } from '../../options/index.ts'
 import { shown } from '../../shown.ts'
 import { workflowName } from '../runs/run-reference.ts'
+import { newestStored } from '../start/newest-stored.ts'
 import {
   RUN_OPTIONS,
   type RunOptions,
@@ -68,7 +69,10 @@ async function findWorkflow(
     .sort((one, other) => other.version - one.version)
   if (workflow !== undefined) return { workflow }
   if (tx === undefined) await adapter.open()
-  const stored = await adapter.findDefinition({ name, version }, { tx })
+  const stored =
+    version === undefined
+      ? await newestStored(adapter, name, tx)
+      : await adapter.findDefinition({ name, version }, { tx })
   if (stored === null) throw unknownWorkflow(name, version, settings.workflows)
   const started = registry.known(stored.id)
   return started === undefined ? { workflow: undefined, stored } : { workflow: started }

@@ -6,6 +6,7 @@ import type { CallSettings } from '../base/call-settings.ts'
 import { hasChildren } from '../base/child-steps.ts'
 import type { DefinitionRegistry } from '../base/definition-registry.ts'
 import { toJsonText } from '../base/payload.ts'
+import { newestStored } from './newest-stored.ts'
 import type { RunStarter } from './run-starter.ts'
 
 export interface StartChildParts {
@@ -66,7 +67,7 @@ function newestOf(workflows: readonly WorkflowDefinition[], name: string): Workf
 }
 
 async function stored({ adapter }: StartChildParts, name: string): Promise<SavedDefinition> {
-  const found = await adapter.findDefinition({ name })
+  const found = await newestStored(adapter, name)
   if (found !== null) return found
   throw new BelayError(
     'unknown_workflow',

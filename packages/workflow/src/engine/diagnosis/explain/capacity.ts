@@ -1,4 +1,4 @@
-import { holdsLease } from '../worker-list.ts'
+import { holdsLease } from '../../../adapter/holds-lease.ts'
 import type { RunToExplain } from './explanation.ts'
 
 /** Whether a worker could take a step of this run's definition now. A worker that does not report its definitions is assumed to have all. */

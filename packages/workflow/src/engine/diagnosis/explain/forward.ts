@@ -1,3 +1,4 @@
+import { holdsLease } from '../../../adapter/holds-lease.ts'
 import {
   factsOfKind,
   type JsonText,
@@ -6,7 +7,6 @@ import {
   type StepRecord,
 } from '../../../adapter/index.ts'
 import type { SerialisedError } from '../../../cause.ts'
-import { holdsLease } from '../worker-list.ts'
 import { capacity } from './capacity.ts'
 import type { RunToExplain, StepExplanation } from './explanation.ts'
 
