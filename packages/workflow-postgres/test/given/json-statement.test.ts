@@ -48,7 +48,9 @@ describe.each(servers)('a statement rewritten to texts and JSON on $name', ({ ur
   it('returns only columns whose types JSON keeps', async ({ skip }) => {
     const { schema } = await createStore(database)
     const client = await database.pool.connect()
-    const { rows: versions } = await client.query(`select current_setting('server_version_num')::int as version`)
+    const { rows: versions } = await client.query(
+      `select current_setting('server_version_num')::int as version`,
+    )
     skip(versions[0].version < 160_000, 'the server does not tell the types of results before version 16')
     for (const { name, text } of await exportedStatements()) {
       await client.query(`prepare plain_${name} as ${inSchema(text, schema)}`)
