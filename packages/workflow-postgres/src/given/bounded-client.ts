@@ -1,5 +1,5 @@
 import { within } from '../connection/within.ts'
-import type { TextClient } from './given-transaction.ts'
+import { MisshapenError, type TextClient } from './given-transaction.ts'
 
 /** Transactions whose server or library has not answered in time, with the error that says so. A later statement would wait behind the earlier one. */
 const silent = new WeakMap<object, Error>()
@@ -29,21 +29,25 @@ export function boundedClient(
   if (client.savepoint === undefined) return bounded
   return {
     ...bounded,
-    async savepoint(work) {
+    async savepoint<Result>(work: (client: TextClient) => Promise<Result>) {
       const [begun, worked] = [gate(), gate()]
-      const whole = client.savepoint!(async (inner) => {
-        begun.open()
-        try {
-          return await work(boundedClient(inner, key, limits))
-        } finally {
-          worked.open()
-        }
-      })
+      let done: { readonly result: Result } | undefined
+      const whole = (async () =>
+        client.savepoint!(async (inner) => {
+          begun.open()
+          try {
+            done = { result: await work(boundedClient(inner, key, limits)) }
+          } finally {
+            worked.open()
+          }
+        }))()
       whole.catch(ignore)
       // The library sets the savepoint, and rolls back to it, with statements of its own.
       await answered(() => Promise.race([begun.opened, whole]))
       await Promise.race([worked.opened, whole])
-      return answered(() => whole)
+      await answered(() => whole)
+      if (done === undefined) throw new MisshapenError('has a savepoint() that did not call its function')
+      return done.result
     },
   }
 }

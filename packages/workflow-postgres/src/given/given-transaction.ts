@@ -62,3 +62,6 @@ export function hasMethods<Name extends string>(
 ): value is Shape & Readonly<Record<Name, Method>> {
   return names.every((name) => typeof value[name] === 'function')
 }
+
+/** The client did not do what its shape promised. The message follows "The tx". */
+export class MisshapenError extends Error {}

@@ -2,7 +2,7 @@ import type { Connection } from '../connection/connection.ts'
 import { listText } from '../connection/list-text.ts'
 import { withSavepoints } from '../connection/savepoints.ts'
 import { inSchema, makeStatementsFor, type Statement } from '../connection/statement.ts'
-import { isShape, type TextClient } from './given-transaction.ts'
+import { isShape, MisshapenError, type TextClient } from './given-transaction.ts'
 import { jsonStatement } from './json-statement.ts'
 
 /** Runs statements over a library's transaction, which is one already. `told` makes the error that the caller sees. */
@@ -36,7 +36,9 @@ export function textConnections(
       script: (text) => telling(async () => void (await client.script(inSchema(text, schema)))),
     })
     if (client.savepoint === undefined) return own
-    return { ...own, transaction: (work) => client.savepoint!((inner) => work(nested(over(inner)))) }
+    const underSavepoint: Connection['transaction'] = (work) =>
+      telling(() => client.savepoint!((inner) => work(nested(over(inner)))))
+    return { ...own, transaction: underSavepoint }
   }
 }
 
@@ -52,15 +54,16 @@ function textOfValue(value: unknown): string | null {
 }
 
 function rowsOf(rows: unknown): readonly unknown[] {
-  if (!Array.isArray(rows)) throw new NotRowsError('resolved to no rows')
+  if (!Array.isArray(rows)) throw new MisshapenError('has a query() that resolved to no rows')
   return rows.map((row) => {
     const json: unknown = isShape(row) ? row['belay'] : undefined
-    if (typeof json !== 'string') {
-      throw new NotRowsError('resolved to rows that are not objects with the text of each column')
+    try {
+      if (typeof json === 'string') return JSON.parse(json)
+    } catch {
+      // Not the text that the server sent.
     }
-    return JSON.parse(json)
+    throw new MisshapenError(
+      'has a query() that resolved to rows which are not objects with the text of each column',
+    )
   })
 }
-
-/** The client did not do what its shape promised. */
-export class NotRowsError extends Error {}

@@ -6,10 +6,15 @@ import { statementsOver } from '../connection/pool-connection.ts'
 import { withSavepoints } from '../connection/savepoints.ts'
 import { within } from '../connection/within.ts'
 import { boundedClient } from '../given/bounded-client.ts'
-import type { HeldTransaction, TextTransaction } from '../given/given-transaction.ts'
+import {
+  type HeldTransaction,
+  isShape,
+  MisshapenError,
+  type TextTransaction,
+} from '../given/given-transaction.ts'
 import { isPgClient } from '../given/libraries/pg.ts'
 import { recognise, refused } from '../given/recognise.ts'
-import { NotRowsError, textConnections } from '../given/text-connection.ts'
+import { textConnections } from '../given/text-connection.ts'
 import { clientsOf, endSocket, surviveErrorsOf } from './pool.ts'
 
 export const ADAPTER = 'postgres()'
@@ -38,10 +43,7 @@ export interface OpenTransaction {
 export function openTransactions(
   parts: OpenTransactionParts,
 ): (tx: unknown) => OpenTransaction | Promise<OpenTransaction> {
-  const told = (error: unknown) =>
-    error instanceof NotRowsError
-      ? refused(ADAPTER, `has a query() that ${error.message}`)
-      : classified(noteSqlState(error), parts.address)
+  const told = (error: unknown) => toldOf(error, parts.address)
   const textConnection = textConnections(parts.schema, told)
   return (tx) => {
     const given = recognise(tx, ADAPTER)
@@ -58,12 +60,22 @@ export function openTransactions(
   }
 }
 
+/** The error that the caller sees of a library's transaction: the library's own, unless Belay knows a better one. */
+function toldOf(error: unknown, address: DatabaseAddress): unknown {
+  try {
+    if (error instanceof MisshapenError) return refused(ADAPTER, error.message)
+    return classified(noteSqlState(error), address)
+  } catch (cause) {
+    return new Error('The client of the transaction threw an error that cannot be read.', { cause })
+  }
+}
+
 function ofClient(client: ClientBase, parts: OpenTransactionParts): OpenTransaction {
   const answering = bounded(client, parts)
   const over = statementsOver(answering, { schema: parts.schema, prepare: false })
   return {
     key: client,
-    over: withSavepoints(classifying(over, parts.address)),
+    over: withSavepoints(over),
     leadsHere: leadsHere(client, parts),
     async assertOpen() {
       // Asks the server unless pg knows it: a BEGIN may be on its way, and older versions of pg do not track the status.
@@ -81,14 +93,15 @@ async function heldClient(
   { library, connection }: HeldTransaction,
   parts: OpenTransactionParts,
 ): Promise<ClientBase> {
-  const finding = (async () => connection())()
-  const found = await within(parts.queryTimeoutMs, finding, () => unanswered(parts)).catch(
-    (error: unknown) => {
-      if (BelayError.is(error)) throw error
-      throw refused(ADAPTER, `is a transaction of ${library} that gives no connection`, error)
-    },
-  )
-  if (isPgClient(found)) return found
+  try {
+    const finding = (async () => connection())()
+    const client = await within(parts.queryTimeoutMs, finding, () => unanswered(parts))
+    if (isPgClient(client)) return client
+  } catch (error) {
+    const told = toldOf(error, parts.address)
+    if (BelayError.is(told)) throw told
+    throw refused(ADAPTER, `is a transaction of ${library} that gives no connection`, told)
+  }
   throw refused(ADAPTER, `is a transaction of ${library} over another driver than pg`)
 }
 
@@ -131,15 +144,23 @@ function bounded(
   client: ClientBase,
   { address, queryTimeoutMs }: OpenTransactionParts,
 ): Pick<ClientBase, 'query'> {
-  const query = (config: QueryConfig | string) =>
-    within(queryTimeoutMs, client.query(config), () => {
-      surviveErrorsOf(client)
-      endSocket(client)
-      return new StoreUnavailableError(
-        `Belay got no answer from ${nameOf(address)} for ${queryTimeoutMs} ms in the transaction given as tx. It closed the transaction's connection, so nothing of the transaction is stored. Repeat the transaction; check that the server is up and that no lock holds its statements, or raise queryTimeoutMs.`,
-      )
-    })
-  return { query } as Pick<ClientBase, 'query'>
+  const late = () => {
+    surviveErrorsOf(client)
+    endSocket(client)
+    return new StoreUnavailableError(
+      `Belay got no answer from ${nameOf(address)} for ${queryTimeoutMs} ms in the transaction given as tx. It closed the transaction's connection, so nothing of the transaction is stored. Repeat the transaction; check that the server is up and that no lock holds its statements, or raise queryTimeoutMs.`,
+    )
+  }
+  const query = async (config: QueryConfig | string) => {
+    try {
+      const result: unknown = await within(queryTimeoutMs, client.query(config), late)
+      if (isShape(result) && Array.isArray(result['rows'])) return result
+      throw new MisshapenError('has a query() that resolved to no rows')
+    } catch (error) {
+      throw toldOf(error, address)
+    }
+  }
+  return { query } as unknown as Pick<ClientBase, 'query'>
 }
 
 async function assertAnswers(ask: () => Promise<void>): Promise<void> {
@@ -156,21 +177,4 @@ const CLOSED_TO: Readonly<Record<string, string>> = {
   '25P02': 'is a transaction in which a statement has failed: it can only be rolled back',
   // Of Prisma.
   P2028: 'is a transaction that has ended',
-}
-
-function classifying(
-  over: Pick<Connection, 'query' | 'script'>,
-  address: DatabaseAddress,
-): Pick<Connection, 'query' | 'script'> {
-  const saying = async <Result>(run: () => Promise<Result>): Promise<Result> => {
-    try {
-      return await run()
-    } catch (error) {
-      throw classified(error, address)
-    }
-  }
-  return {
-    query: (statement, values) => saying(() => over.query(statement, values)),
-    script: (text) => saying(() => over.script(text)),
-  }
 }

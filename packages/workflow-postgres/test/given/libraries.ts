@@ -261,5 +261,7 @@ function ofTypeorm(
 function poolOf(url: string): pg.Pool {
   const pool = new pg.Pool({ connectionString: url, max: 2 })
   pool.on('error', () => {})
+  // A client that is lent has no other listener when a test cuts its connection.
+  pool.on('connect', (client) => client.on('error', () => {}))
   return pool
 }
