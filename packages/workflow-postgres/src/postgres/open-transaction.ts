@@ -167,7 +167,8 @@ async function assertAnswers(ask: () => Promise<void>): Promise<void> {
   try {
     await ask()
   } catch (error) {
-    if (BelayError.is(error)) throw error
+    // Without a cause, it is not the client's: no answer came, or one that no database gives.
+    if (BelayError.is(error) && error.cause === undefined) throw error
     throw refused(ADAPTER, CLOSED_TO[codeOf(error) ?? ''] ?? 'has no working connection', error)
   }
 }

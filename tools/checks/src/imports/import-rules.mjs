@@ -112,7 +112,7 @@ const POSTGRES_ROOMS = [
       'adapter',
     ],
   },
-  { name: 'index', files: /^(index|pglite)\.ts$/, mayImport: ['adapter', 'drivers', 'migrate'] },
+  { name: 'index', files: /^(index|pglite)\.ts$/, mayImport: ['adapter', 'drivers', 'given', 'migrate'] },
 ]
 
 const THROUGH_ITS_DOORS =
