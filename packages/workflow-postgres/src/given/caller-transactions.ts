@@ -3,8 +3,8 @@
 type Value = string | null
 
 /**
- * Anything that runs a statement in the caller's transaction: a client of pg on which BEGIN was issued, a transaction of PGlite, a QueryRunner or
- * EntityManager of TypeORM, or an object of your own around another driver.
+ * Anything that runs a statement in the caller's transaction: a client of pg on which BEGIN was issued, a transaction of PGlite, a QueryRunner of
+ * TypeORM, or an object of your own around another driver.
  *
  * Values are strings and nulls, for the parameters `$1`, `$2` and so on. Rows are objects with the text of each column. A statement that returns nothing
  * resolves to no rows. All statements must go to the connection of one open transaction, one after another, and must not be repeated. A failed statement
