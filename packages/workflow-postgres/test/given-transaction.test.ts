@@ -215,6 +215,7 @@ describe.each(servers)('a run started in the caller’s transaction on $name', (
     await lite.transaction((tx) => expect(run(tx)).rejects.toThrow(/is a transaction of PGlite/))
     await expect(run({ begin: 1 })).rejects.toThrow(/is an object with begin/)
     await expect(run('tx')).rejects.toThrow(/is "tx"/)
+    await expect(run(() => 'source')).rejects.toThrow(/is a function\. Give/)
 
     expect(await started()).toEqual([])
     await failed.query('rollback')
