@@ -1,4 +1,14 @@
 export type { SqlAdapter } from './adapter.ts'
+export type {
+  DrizzleOverClient,
+  DrizzleTransaction,
+  KnexTransaction,
+  KyselyTransaction,
+  PostgresJsTransaction,
+  PrismaTransaction,
+  QueryTransaction,
+  TypeormTransaction,
+} from './given/caller-transactions.ts'
 export type { MigrationReport, MigrationSettings } from './migrate/migrate.ts'
 export type { MigrationPlan } from './migrate/plan.ts'
 export { type MigrateOptions, migrate } from './postgres/migrate.ts'

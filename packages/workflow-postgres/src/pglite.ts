@@ -1,4 +1,5 @@
 export type { SqlAdapter } from './adapter.ts'
+export type { DrizzleTransaction, QueryTransaction } from './given/caller-transactions.ts'
 export type { MigrationReport, MigrationSettings } from './migrate/migrate.ts'
 export type { MigrationPlan } from './migrate/plan.ts'
 export { type PgliteAdapter, type PgliteOptions, type PgliteSource, pglite } from './pglite/adapter.ts'

@@ -1,3 +1,4 @@
+import type { CallerTransaction } from '@belay/workflow'
 import { createEngine, define, type Engine, type EngineOptions, unchecked } from '@belay/workflow'
 import { sql } from 'drizzle-orm'
 import { drizzle } from 'drizzle-orm/node-postgres'
@@ -43,7 +44,10 @@ describe.each(servers)('the first calls of a process, in callers’ transactions
   }
 
   /** The code that docs/transactions.md tells applications to write. */
-  async function plainly<Result>(pool: pg.Pool, work: (tx: unknown) => Promise<Result>): Promise<Result> {
+  async function plainly<Result>(
+    pool: pg.Pool,
+    work: (tx: CallerTransaction) => Promise<Result>,
+  ): Promise<Result> {
     const client = await pool.connect()
     try {
       await client.query('begin')
@@ -58,7 +62,10 @@ describe.each(servers)('the first calls of a process, in callers’ transactions
       client.release()
     }
   }
-  const withDrizzle = <Result>(pool: pg.Pool, work: (tx: unknown) => Promise<Result>): Promise<Result> =>
+  const withDrizzle = <Result>(
+    pool: pg.Pool,
+    work: (tx: CallerTransaction) => Promise<Result>,
+  ): Promise<Result> =>
     drizzle(pool).transaction(async (tx) => {
       await tx.execute(sql`insert into orders values (1)`)
       return work(tx)
@@ -72,7 +79,7 @@ describe.each(servers)('the first calls of a process, in callers’ transactions
     return rows[0]
   }
   const numbers = (count: number) => Array.from({ length: count }, (_, n) => n)
-  const place = (engine: Engine, order: number) => (tx: unknown) =>
+  const place = (engine: Engine, order: number) => (tx: CallerTransaction) =>
     engine.run(fulfil, { order }, { key: `order:${order}`, tx })
 
   it.each(Object.keys(kinds) as (keyof typeof kinds)[])(
@@ -140,12 +147,12 @@ describe.each(servers)('the first calls of a process, in callers’ transactions
         return client
       }),
     )
-    await place(engine, 1)(first)
+    await place(engine, 1)(first!)
     let isSecondStarted = false
     const starting = place(
       engine,
       2,
-    )(second).then(() => {
+    )(second!).then(() => {
       isSecondStarted = true
     })
 

@@ -1,4 +1,5 @@
 import { createPglite } from '@belay/postgres-server'
+import type { CallerTransaction } from '@belay/workflow'
 import { createEngine, define, unchecked } from '@belay/workflow'
 import type { PGlite } from '@electric-sql/pglite'
 import { integer, pgTable } from 'drizzle-orm/pg-core'
@@ -22,8 +23,8 @@ describe('a run started in the caller’s transaction in PGlite', () => {
   afterAll(() => db.close())
 
   it.each([
-    ['PGlite', (work: (tx: unknown) => Promise<void>) => db.transaction(work)],
-    ['drizzle', (work: (tx: unknown) => Promise<void>) => drizzlePglite(db).transaction(work)],
+    ['PGlite', (work: (tx: CallerTransaction) => Promise<void>) => db.transaction(work)],
+    ['drizzle', (work: (tx: CallerTransaction) => Promise<void>) => drizzlePglite(db).transaction(work)],
   ])(
     'of %s commits with the caller’s rows, or rolls back with them, even the first of its workflow',
     async (kind, begin) => {
@@ -55,7 +56,7 @@ describe('a run started in the caller’s transaction in PGlite', () => {
   it('is refused before the adapter is open, in another database, and with anything but a transaction', async () => {
     const adapter = pglite(db)
     const engine = createEngine({ adapter })
-    const run = (tx: unknown) => engine.run(fulfil, { order: 1 }, { tx })
+    const run = (tx: unknown) => engine.run(fulfil, { order: 1 }, { tx: tx as CallerTransaction })
 
     await db.transaction((tx) => expect(run(tx)).rejects.toThrow(/before the adapter was open/))
     await adapter.open()

@@ -1,5 +1,5 @@
 import { createPglite } from '@belay/postgres-server'
-import { createEngine, define, unchecked } from '@belay/workflow'
+import { type CallerTransaction, createEngine, define, unchecked } from '@belay/workflow'
 import { sql } from 'drizzle-orm'
 import { drizzle } from 'drizzle-orm/node-postgres'
 import { integer, pgTable } from 'drizzle-orm/pg-core'
@@ -38,7 +38,10 @@ describe.each(servers)('a run started in the caller’s transaction on $name', (
     (await store.listRuns({ limit: 10 })).map(({ input }) => JSON.parse(input!).order)
 
   /** Opens a transaction of each kind, and passes on what the engine gets. */
-  const kinds: Record<string, (work: (tx: unknown, id: number) => Promise<unknown>) => Promise<unknown>> = {
+  const kinds: Record<
+    string,
+    (work: (tx: CallerTransaction, id: number) => Promise<unknown>) => Promise<unknown>
+  > = {
     'a pg client of a pool': async (work) => {
       const client = await database.pool.connect()
       try {
@@ -198,7 +201,7 @@ describe.each(servers)('a run started in the caller’s transaction on $name', (
     await failed.query('begin')
     await failed.query('select 1/0').catch(() => {})
     const lite = await createPglite()
-    const run = (tx: unknown) => engine.run(fulfil, { order: 1 }, { tx })
+    const run = (tx: unknown) => engine.run(fulfil, { order: 1 }, { tx: tx as CallerTransaction })
 
     await expect(run(database.pool)).rejects.toThrow(
       /is a pg Pool.*Give a pg client on which BEGIN was issued/,
@@ -212,6 +215,7 @@ describe.each(servers)('a run started in the caller’s transaction on $name', (
     await lite.transaction((tx) => expect(run(tx)).rejects.toThrow(/is a transaction of PGlite/))
     await expect(run({ begin: 1 })).rejects.toThrow(/is an object with begin/)
     await expect(run('tx')).rejects.toThrow(/is "tx"/)
+    await expect(run(() => 'source')).rejects.toThrow(/is a function\. Give/)
 
     expect(await started()).toEqual([])
     await failed.query('rollback')

@@ -1,4 +1,11 @@
-export type { Isolation, StepTransaction, TransactionOptions, TypedTransaction } from './adapter/index.ts'
+export type {
+  CallerTransaction,
+  CallerTransactions,
+  Isolation,
+  StepTransaction,
+  TransactionOptions,
+  TypedTransaction,
+} from './adapter/index.ts'
 export type { RunCause, SerialisedError } from './cause.ts'
 export type { Clock, Recurrence, Timer } from './clock.ts'
 export * from './definition/index.ts'

@@ -56,7 +56,7 @@ function queryWithin(tx: unknown): Query {
 }
 
 function transactionIn(pool: pg.Pool) {
-  return async <Result>(work: (tx: unknown) => Promise<Result>): Promise<Result> => {
+  return async <Result>(work: (tx: pg.PoolClient) => Promise<Result>): Promise<Result> => {
     const client = await pool.connect()
     try {
       await client.query('begin')

@@ -1,4 +1,4 @@
-import type { Adapter } from '@belay/workflow/adapter'
+import type { Adapter, CallerTransaction } from '@belay/workflow/adapter'
 import { type MemoryAdapter, memory } from '../memory/index.ts'
 
 /** An isolated, migrated and empty store for one test, and its time. Each harness chooses how to isolate it. */
@@ -8,7 +8,7 @@ export interface Harness {
   /** Moves the store's clock forward by `ms` milliseconds. Nothing else may move it. */
   advance(ms: number): Promise<void>
   /** Runs `work` in an application's transaction on this store. Commits it, or rolls it back and rethrows if `work` throws. */
-  transaction<Result>(work: (tx: unknown) => Promise<Result>): Promise<Result>
+  transaction<Result>(work: (tx: CallerTransaction) => Promise<Result>): Promise<Result>
   /** Another adapter on the same store, like that of a second process. The harness closes it. */
   second?(): Promise<Adapter>
   /** Throws if an invariant is broken that the port doesn't show. Called at the end of each case. */

@@ -11,6 +11,12 @@ import {
 } from '@belay/workflow/adapter'
 import type { NameHolder, Rows } from './rows.ts'
 
+declare module '@belay/workflow/adapter' {
+  interface CallerTransactions {
+    readonly memory: MemoryTransaction
+  }
+}
+
 /** A requested change of a run within a transaction. */
 export interface ChangeRequest<Answer extends object = object> {
   readonly runId: string

@@ -1,6 +1,7 @@
 import type { StepDefinition, WorkflowDefinition } from '@belay/workflow'
 import {
   BelayError,
+  type CallerTransaction,
   STEP_KINDS,
   type StepRecord,
   type StepTransaction,
@@ -48,7 +49,7 @@ export class Clients {
     const { shared, random } = this.#stage
     const { process } = living
     const rollsBack = random.chance(0.3)
-    const work = async (tx: unknown) => {
+    const work = async (tx: CallerTransaction) => {
       await untilDeath(process, this.#within(living, tx))
       await untilDeath(process, process.turn(random.integer(0, 500)))
       if (rollsBack) throw new Error('simulated: rolls back')
@@ -137,7 +138,7 @@ export class Clients {
     void act(living).then(told, () => {})
   }
 
-  async #within(living: Living, tx: unknown): Promise<void> {
+  async #within(living: Living, tx: CallerTransaction): Promise<void> {
     const { random, shared } = this.#stage
     if (random.chance(0.5) && this.#starts < RUNS_MAX) {
       await this.#newRun(living).start(tx)
@@ -156,7 +157,7 @@ export class Clients {
   }
 
   /** An operator's actions in a transaction that does something else too. */
-  async #actWithin({ engine }: Living, tx: unknown): Promise<void> {
+  async #actWithin({ engine }: Living, tx: CallerTransaction): Promise<void> {
     const { random, shared } = this.#stage
     const { runs } = await shared.dump()
     if (runs.length === 0) return
@@ -179,7 +180,7 @@ export class Clients {
     const { name, version } = workflow
     const input = { by: 'simulation' }
     const isByName = random.chance(0.2)
-    const start = (tx?: unknown) => {
+    const start = (tx?: CallerTransaction) => {
       const given = tx === undefined ? options : { ...options, tx }
       return isByName ? stranger.run(name, input, { ...given, version }) : engine.run(workflow, input, given)
     }
@@ -190,7 +191,7 @@ export class Clients {
     { engine, process, workflows }: Living,
     runId: string,
     { name, wait }: StepDefinition,
-    tx?: unknown,
+    tx?: CallerTransaction,
   ): Promise<void> {
     const { random, oracle } = this.#stage
     const key = `k${random.integer(0, 3)}`

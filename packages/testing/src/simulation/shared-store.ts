@@ -1,4 +1,10 @@
-import type { Adapter, Clock, StepTransaction, TransactRequest } from '@belay/workflow/adapter'
+import type {
+  Adapter,
+  CallerTransaction,
+  Clock,
+  StepTransaction,
+  TransactRequest,
+} from '@belay/workflow/adapter'
 import type { Dump } from '../invariants/index.ts'
 import { isLookedAt } from './calls.ts'
 import type { InFlight } from './in-flight.ts'
@@ -119,7 +125,7 @@ export class SharedStore {
   }
 
   /** Runs an application's transaction. While its work runs, the world continues. */
-  transaction<Result>(work: (tx: unknown) => Promise<Result>): Promise<Result> {
+  transaction<Result>(work: (tx: CallerTransaction) => Promise<Result>): Promise<Result> {
     return this.#open((aside) => this.#store.transaction((tx) => aside(tx, () => work(tx))))
   }
 

@@ -1,4 +1,4 @@
-import type { Adapter, Clock, StepTransaction } from '@belay/workflow/adapter'
+import type { Adapter, CallerTransaction, Clock, StepTransaction } from '@belay/workflow/adapter'
 import type { Dump } from '../invariants/index.ts'
 import { type MemoryTransaction, memory } from '../memory/index.ts'
 import type { ItemEffect } from './item-effects.ts'
@@ -31,7 +31,7 @@ export interface SimulatedStore {
   /** All committed writes. */
   written(): Promise<readonly Written[]>
   /** Runs `work` in an application's transaction. Commits it, or rolls it back and rethrows if `work` throws. */
-  transaction<Result>(work: (tx: unknown) => Promise<Result>): Promise<Result>
+  transaction<Result>(work: (tx: CallerTransaction) => Promise<Result>): Promise<Result>
   close(): Promise<void>
 }
 

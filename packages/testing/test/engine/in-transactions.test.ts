@@ -1,4 +1,4 @@
-import { define, unchecked } from '@belay/workflow'
+import { type CallerTransaction, define, unchecked } from '@belay/workflow'
 import { StoreUnavailableError } from '@belay/workflow/adapter'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
@@ -127,7 +127,8 @@ describe('a run started in a caller’s transaction', () => {
       past = tx
     })
 
-    for (const tx of [past, {}, 'begin', null]) {
+    for (const wrong of [past, {}, 'begin', null]) {
+      const tx = wrong as CallerTransaction
       await expect(engine.run(order, { id: 1 }, { tx })).rejects.toMatchObject({ code: 'invalid_option' })
     }
     await memory().transaction(async (tx) => {
@@ -150,7 +151,7 @@ describe('a run started in a caller’s transaction', () => {
   it('holds its key until the transaction ends, and two starts that want each other’s keys don’t wait forever', async () => {
     const { adapter, engine: make } = engines()
     const engine = make()
-    const start = (key: string, tx: unknown) => engine.run(order, { id: 1 }, { key, tx })
+    const start = (key: string, tx: CallerTransaction) => engine.run(order, { id: 1 }, { key, tx })
 
     const ends = await Promise.allSettled(
       [

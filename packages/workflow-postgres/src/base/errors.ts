@@ -27,6 +27,14 @@ const UNAVAILABLE_CODES = new Set([
   'ENETDOWN',
   'EPIPE',
   'EAI_AGAIN',
+  // Codes of postgres.js.
+  'CONNECTION_CLOSED',
+  'CONNECTION_DESTROYED',
+  'CONNECTION_ENDED',
+  // Codes of Prisma: the server cannot be reached, took too long, closed the connection.
+  'P1001',
+  'P1008',
+  'P1017',
 ])
 
 // pg reports these without a code.
@@ -161,9 +169,44 @@ export function isInFailedTransaction(error: unknown): boolean {
   return codeOf(error) === '25P02'
 }
 
+const sqlStates = new WeakMap<object, string>()
+
+/** Remembers the SQLSTATE of an error which a library keeps elsewhere than in `code`: its errors reach the caller unchanged. Returns the error. */
+export function noteSqlState(error: unknown): unknown {
+  let cause = error
+  for (let depth = 0; depth < CAUSES_MAX && typeof cause === 'object' && cause !== null; depth += 1) {
+    const state = ownSqlState(cause)
+    if (state !== undefined) {
+      sqlStates.set(error as object, state)
+      return error
+    }
+    cause = 'cause' in cause ? cause.cause : undefined
+  }
+  return error
+}
+
+function ownSqlState(error: object): string | undefined {
+  const { code, originalCode, meta } = error as {
+    readonly code?: unknown
+    readonly originalCode?: unknown
+    readonly meta?: { readonly driverAdapterError?: { readonly cause?: { readonly originalCode?: unknown } } }
+  }
+  const inner = meta?.driverAdapterError?.cause?.originalCode
+  return [inner, originalCode, code].find(
+    (given): given is string => typeof given === 'string' && isSqlState(given),
+  )
+}
+
+/** Prisma's own codes look like those of the database. No class of those begins with P1 to P9. */
+function isSqlState(code: string): boolean {
+  return /^(?!P[1-9])[0-9A-Z]{5}$/.test(code)
+}
+
 /** The SQLSTATE, or Node's code of a socket error. Of several attempts to connect, that of the first. */
 export function codeOf(error: unknown): string | null {
   if (typeof error !== 'object' || error === null) return null
+  const noted = sqlStates.get(error)
+  if (noted !== undefined) return noted
   if ('code' in error && typeof error.code === 'string') return error.code
   // Node tries each address of a host, and reports the errors together.
   return error instanceof AggregateError ? codeOf(error.errors[0]) : null

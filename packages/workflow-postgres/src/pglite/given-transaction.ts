@@ -1,7 +1,8 @@
 import type { Connection } from '../connection/connection.ts'
-import { recognise, refused, withSavepoints } from '../connection/given-transaction.ts'
+import { withSavepoints } from '../connection/savepoints.ts'
+import { recognise, refused } from '../given/recognise.ts'
+import { SameStore } from '../given/same-store.ts'
 import { storeIdentity } from '../store/read-store.ts'
-import { SameStore } from '../store/same-store.ts'
 import { statementsOver } from './connection.ts'
 
 const ADAPTER = 'pglite()'
@@ -24,7 +25,8 @@ export function givenTransactions(schema: string) {
     },
     async connectionOf(tx: unknown): Promise<Connection> {
       const given = recognise(tx, ADAPTER)
-      if (given.driver !== 'pglite') throw refused(ADAPTER, 'is a pg client')
+      if (given.driver !== 'pglite')
+        throw refused(ADAPTER, given.driver === 'pg' ? 'is a pg client' : 'is not a transaction of PGlite')
       const { transaction } = given
       if (transaction.closed) throw refused(ADAPTER, 'is a transaction that has ended')
       if (identity === undefined) {

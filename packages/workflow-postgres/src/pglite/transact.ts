@@ -1,6 +1,6 @@
 import type { Adapter, Transacted } from '@belay/workflow/adapter'
 import type { PGliteInterface, Transaction } from '@electric-sql/pglite'
-import { withSavepoints } from '../connection/given-transaction.ts'
+import { withSavepoints } from '../connection/savepoints.ts'
 import { HandlerGuard } from '../transact/handler-guard.ts'
 import { beginning, newMark, notCommitted, workWithin } from '../transact/settle-within.ts'
 import { READ_SESSION, type SessionRow, sessionOf } from '../transact/step-session.ts'

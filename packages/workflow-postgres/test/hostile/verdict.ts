@@ -1,4 +1,5 @@
 import { BelayError } from '@belay/workflow'
+import { HOSTILE_TRANSACTIONS } from './transactions.ts'
 import { HOSTILE_VALUES } from './values.ts'
 
 /** A call of a public function, in which hostile values replace good ones. */
@@ -40,7 +41,7 @@ function* callsOf<World>(row: Row<World>, world: World) {
       yield { title: `argument ${position} as ${name}`, args: good.with(position, make()) }
     }
     for (const option of [...(row.options?.[position] ?? [])]) {
-      for (const [name, make] of HOSTILE_VALUES) {
+      for (const [name, make] of option === 'tx' ? HOSTILE_TRANSACTIONS : HOSTILE_VALUES) {
         const options = withOption(good[position], option.split('.'), make())
         yield { title: `${option} as ${name}`, args: good.with(position, options) }
       }

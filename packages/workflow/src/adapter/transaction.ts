@@ -24,6 +24,19 @@ export interface StepTransaction {
   readonly drizzle: unknown
 }
 
+/**
+ * The transactions that the option `tx` takes, by kind. An adapter adds those that it accepts:
+ * `declare module '@belay/workflow/adapter' { interface CallerTransactions { mine: MyTransaction } }`.
+ */
+export interface CallerTransactions {
+  readonly step: StepTransaction
+}
+
+/** What the option `tx` takes. Anything, if no adapter says what it accepts. */
+export type CallerTransaction = keyof CallerTransactions extends 'step'
+  ? unknown
+  : CallerTransactions[keyof CallerTransactions]
+
 /** The caller's open transaction, of which the verb becomes part. Adapters define what they accept. */
 export interface WithinTransaction {
   readonly tx?: unknown

@@ -293,7 +293,7 @@ export class Engine extends RunVerbs implements AsyncDisposable {
   /** Makes the handle of a started run. Emits `run.started` unless a caller's transaction must still commit. */
   #startedHandle<Outputs, Sent>(
     { id, created, definition, version, taken }: StartedHandle,
-    { key, tags = [], tx }: Pick<RunOptions, 'key' | 'tags' | 'tx'>,
+    { key, tags = [], tx }: Pick<RunOptions, 'key' | 'tags'> & { readonly tx?: unknown },
     typedBy: number = definition.version,
   ): RunHandle<Outputs, Sent> {
     if (created && tx === undefined) {

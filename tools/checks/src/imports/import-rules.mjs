@@ -74,6 +74,7 @@ const SQL_ROOMS = {
   connection: ['base', 'schema'],
   rows: ['base', 'connection'],
   store: ['base', 'connection'],
+  given: ['base', 'connection', 'store'],
   claim: BELOW_THE_SQL,
   settle: BELOW_THE_SQL,
   start: BELOW_THE_SQL,
@@ -99,9 +100,19 @@ const POSTGRES_ROOMS = [
   {
     name: 'drivers',
     files: /^(postgres|pglite)\//,
-    mayImport: ['base', 'schema', 'connection', 'store', 'workers', 'transact', 'migrate', 'adapter'],
+    mayImport: [
+      'base',
+      'schema',
+      'connection',
+      'store',
+      'given',
+      'workers',
+      'transact',
+      'migrate',
+      'adapter',
+    ],
   },
-  { name: 'index', files: /^(index|pglite)\.ts$/, mayImport: ['adapter', 'drivers', 'migrate'] },
+  { name: 'index', files: /^(index|pglite)\.ts$/, mayImport: ['adapter', 'drivers', 'given', 'migrate'] },
 ]
 
 const THROUGH_ITS_DOORS =

@@ -1,3 +1,4 @@
+import type { CallerTransaction } from '@belay/workflow/adapter'
 import { expect } from 'vitest'
 import { besideTransaction, type Cases } from '../case.ts'
 import { completed, PAIR } from '../scenario/index.ts'
@@ -126,8 +127,11 @@ export const controlWithinCases: Cases = {
   'a tx that is not an open transaction of the store is refused': async (given) => {
     const run = await given.pair()
 
-    await expect(given.operate(run).pause({ tx: {} })).rejects.toMatchObject({ code: 'invalid_option' })
-    await expect(given.operate(run).cancel({ tx: null })).rejects.toMatchObject({ code: 'invalid_option' })
+    for (const wrong of [{}, null]) {
+      const tx = wrong as CallerTransaction
+      await expect(given.operate(run).pause({ tx })).rejects.toMatchObject({ code: 'invalid_option' })
+      await expect(given.operate(run).cancel({ tx })).rejects.toMatchObject({ code: 'invalid_option' })
+    }
 
     expect(await run.status()).toBe('running')
   },

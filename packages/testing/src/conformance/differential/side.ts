@@ -2,6 +2,7 @@ import { createEngine, type Engine, type WorkflowDefinition } from '@belay/workf
 import {
   type Adapter,
   BelayError,
+  type CallerTransaction,
   type EndedWell,
   type NewRun,
   type NewSignal,
@@ -199,7 +200,7 @@ export class Side {
   /** A transaction that is rolled back has an answer too. */
   async #within({ runs, signals, commits }: Extract<Command, { do: 'within' }>): Promise<unknown> {
     let answer: unknown
-    const work = async (tx: unknown) => {
+    const work = async (tx: CallerTransaction) => {
       const definitions = await definitionsWithin(this.adapter, tx)
       const started = await this.adapter.startRuns(this.#runs(runs), { tx })
       const controlled = await pausedAndResumed(this.adapter, runs[0]!.runId, tx)

@@ -1,10 +1,10 @@
 import { createEngine } from '@belay/workflow'
-import { type Adapter, BelayError } from '@belay/workflow/adapter'
+import { type Adapter, BelayError, type CallerTransaction } from '@belay/workflow/adapter'
 import { GRAPHS } from './graphs.ts'
 import { withoutId } from './look.ts'
 
 /** Saves existing definitions in a transaction, and returns how it finds them. */
-export async function definitionsWithin(adapter: Adapter, tx: unknown): Promise<unknown> {
+export async function definitionsWithin(adapter: Adapter, tx: CallerTransaction): Promise<unknown> {
   const saved = await adapter.saveDefinitions(GRAPHS, { tx })
   const ids = saved.map(({ id }) => id)
   const read = await adapter.readDefinitions(ids, { tx })
@@ -13,7 +13,11 @@ export async function definitionsWithin(adapter: Adapter, tx: unknown): Promise<
 }
 
 /** Looks a run up in a transaction and, if it exists, pauses and resumes it. The steps that were ready continue as before. */
-export async function pausedAndResumed(adapter: Adapter, runId: string, tx: unknown): Promise<unknown> {
+export async function pausedAndResumed(
+  adapter: Adapter,
+  runId: string,
+  tx: CallerTransaction,
+): Promise<unknown> {
   const run = await adapter.findRun({ runId }, { tx })
   if (run === null) return { found: null }
   // A store need not know the deadline of a run that the open transaction starts.

@@ -1,3 +1,4 @@
+import type { CallerTransaction } from '../../adapter/index.ts'
 import {
   anything,
   checkArgument,
@@ -32,7 +33,7 @@ export interface WithinActionOptions extends ActionOptions {
    * The caller's open transaction on the engine's database, as `engine.run()` takes it. The action takes effect when it commits. Until then the run
    * is locked, and other changes to it wait. No event is emitted for the action.
    */
-  readonly tx?: unknown
+  readonly tx?: CallerTransaction | undefined
 }
 
 export const WITHIN_ACTION_OPTIONS = {

@@ -1,5 +1,6 @@
 import {
   type Adapter,
+  type CallerTransaction,
   type Delivery,
   type FoundRun,
   factsOfKind,
@@ -34,7 +35,7 @@ export interface SignalOptions {
    * The caller's open transaction on the engine's database, as `engine.run()` takes it. The signal exists once it commits. Until then the step is
    * locked, and other calls that need it wait.
    */
-  readonly tx?: unknown
+  readonly tx?: CallerTransaction | undefined
 }
 
 /** Options of approve(). */
@@ -158,7 +159,7 @@ export class Signals {
   async #decide(
     target: RunLookup,
     name: string,
-    made: { readonly approved: boolean } & ApproveOptions,
+    made: { readonly approved: boolean; readonly tx: unknown } & Omit<ApproveOptions, 'tx'>,
   ): Promise<SignalReceipt> {
     const { approved, by, comment, tx, key = this.#newKey() } = made
     const prepare = async () => {

@@ -1,6 +1,13 @@
 import { dequal } from 'dequal'
 import pLimit from 'p-limit'
-import type { Adapter, JsonText, NewRun, SavedDefinition, StartedRun } from '../../adapter/index.ts'
+import type {
+  Adapter,
+  CallerTransaction,
+  JsonText,
+  NewRun,
+  SavedDefinition,
+  StartedRun,
+} from '../../adapter/index.ts'
 import type { WorkflowDefinition } from '../../definition/workflow.ts'
 import { BelayError } from '../../errors.ts'
 import {
@@ -34,10 +41,10 @@ export interface RunOptions extends StartTimes {
    */
   readonly tags?: readonly string[] | undefined
   /**
-   * The caller's open transaction on the engine's database: the run exists once it commits. Give a `pg` client, a drizzle transaction, a PGlite
-   * transaction, or the `tx` of a transactional handler. Await `result()` only after the commit.
+   * The caller's open transaction on the engine's database: the run exists once it commits. Adapters define what they accept; all accept the `tx` of
+   * a transactional handler. Await `result()` only after the commit.
    */
-  readonly tx?: unknown
+  readonly tx?: CallerTransaction | undefined
 }
 
 export interface StartRunParts {

@@ -1,7 +1,7 @@
 import { codeOf } from '../base/errors.ts'
 import type { Connection } from '../connection/connection.ts'
-import { type AdapterName, refused } from '../connection/given-transaction.ts'
-import { storeIdentity } from './read-store.ts'
+import { storeIdentity } from '../store/read-store.ts'
+import { type AdapterName, refused } from './recognise.ts'
 
 /** The identity of the adapter's own store. */
 export interface OwnIdentity {
