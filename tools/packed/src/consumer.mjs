@@ -63,8 +63,11 @@ async function compile(folder) {
   return errors.filter((line) => !line.startsWith('node_modules/') || line.startsWith('node_modules/@belay/'))
 }
 
-/** @param {string} folder */
-async function install(folder) {
+/**
+ * Installs what the package.json of a folder outside the workspace asks for.
+ * @param {string} folder
+ */
+export async function install(folder) {
   const options = ['--no-audit', '--no-fund', '--prefer-offline', '--fetch-retries=1', '--loglevel=error']
   try {
     await output('npm', ['install', ...options], folder)
@@ -102,7 +105,7 @@ async function output(command, args, cwd) {
 }
 
 /** Under `npm test`, npm passes settings of this repository to its children. A consumer's npm must not see them. */
-function plainEnvironment() {
+export function plainEnvironment() {
   const inherited =
     /^(npm_(package|lifecycle)_|npm_config_(local_prefix|prefix)$|NODE_OPTIONS$|NODE_PATH$|VITEST|INIT_CWD$)/
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !inherited.test(name)))
