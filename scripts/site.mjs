@@ -15,6 +15,9 @@ if (!['dev', 'build', 'preview'].includes(command)) {
 }
 await setUp()
 await installTools()
+// The reference of the interface is written from the built declarations. A link in a docstring that leads nowhere fails it.
+if (command === 'build' || !existsSync(at('site/api')))
+  await inSite('typedoc/bin/typedoc', '--logLevel', 'Warn')
 await inSite('vitepress/bin/vitepress.js', command, '.', ...process.argv.slice(3))
 if (command === 'build') console.log('The site is in site/dist: any server of static files can deliver it.')
 

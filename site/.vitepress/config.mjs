@@ -4,7 +4,7 @@ import { checkLinks } from '../src/check-links.mjs'
 import { diagrams } from '../src/diagrams.mjs'
 import { githubSlug } from '../src/github-slug.mjs'
 import { pageLinks } from '../src/page-links.mjs'
-import { navigation, PAGES, sidebar } from '../src/pages.mjs'
+import { navigation, PAGES, sidebars } from '../src/pages.mjs'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
@@ -42,7 +42,7 @@ export default defineConfig({
   },
   themeConfig: {
     nav: navigation(),
-    sidebar: sidebar(),
+    sidebar: sidebars(),
     search: { provider: 'local' },
     outline: { level: [2, 3] },
     docFooter: { prev: 'Before', next: 'Next' },

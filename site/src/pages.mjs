@@ -1,5 +1,5 @@
-import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
@@ -125,6 +125,11 @@ export function navigation() {
   return NAVIGATION.filter(([path]) => isPage(path)).map(([path, text]) => ({ text, link: linkTo(path) }))
 }
 
+/** The pages have one sidebar, the reference of the interface another. */
+export function sidebars() {
+  return { '/api/': apiSidebar(), '/': sidebar() }
+}
+
 export function sidebar() {
   const named = new Set(CHAPTERS.flatMap(({ pages }) => pages.map(([path]) => path)))
   const more = found.filter((path) => path.startsWith('docs/') && !named.has(path))
@@ -134,6 +139,30 @@ export function sidebar() {
   }))
   const rest = { text: 'More', items: more.map((path) => ({ text: titleOf(path), link: linkTo(path) })) }
   return [...chapters, ...(more.length > 0 ? [rest] : [])]
+}
+
+// Interfaces and types are many: the page of the entry point lists them, and search finds them.
+const KINDS = ['functions', 'classes']
+
+/** For each entry point of a package its page, its functions and its classes. */
+function apiSidebar() {
+  const entries = found.filter((path) => path.startsWith(`${API}/@belay/`) && path.endsWith('/index.md'))
+  // What everybody needs comes first.
+  const isCore = (/** @type {string} */ path) => path === `${API}/@belay/workflow/index.md`
+  return [...entries.filter(isCore), ...entries.filter((path) => !isCore(path))].map((path) => {
+    const folder = dirname(path)
+    const kinds = KINDS.map((kind) => ({
+      text: kind.replace('-', ' '),
+      items: found
+        .filter((each) => dirname(each) === `${folder}/${kind}`)
+        .map((each) => ({ text: basename(each, '.md'), link: linkTo(each) })),
+    }))
+    return {
+      text: folder.slice(API.length + 1),
+      link: linkTo(path),
+      items: kinds.filter(({ items }) => items.length > 0),
+    }
+  })
 }
 
 /** @param {string} path */
@@ -147,15 +176,21 @@ function titleOf(path) {
 }
 
 function markdownFiles() {
-  const docs = readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' })
   return [
-    ...docs
-      .filter((path) => path.endsWith('.md'))
-      .map((path) => join('docs', path))
-      .sort(),
+    ...markdownIn('docs'),
     ...CHAPTERS.flatMap(({ pages }) => pages.map(([path]) => path)).filter(
       (path) => !path.startsWith('docs/'),
     ),
     ...OTHER_PAGES,
+    ...(existsSync(join(root, API)) ? markdownIn(API) : []),
   ]
+}
+
+/** @param {string} folder */
+function markdownIn(folder) {
+  const files = readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+  return files
+    .filter((path) => path.endsWith('.md'))
+    .map((path) => join(folder, path).replaceAll('\\', '/'))
+    .sort()
 }

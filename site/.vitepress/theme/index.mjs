@@ -1,3 +1,4 @@
+import mermaidUrl from '@mermaid-js/tiny/dist/mermaid.tiny.js?url'
 import { useData, useRoute } from 'vitepress'
 import DefaultTheme from 'vitepress/theme'
 import { nextTick, onMounted, watch } from 'vue'
@@ -23,12 +24,26 @@ export default {
 async function drawDiagrams(dark) {
   const blocks = [...document.querySelectorAll('pre.mermaid')]
   if (blocks.length === 0) return
-  const { default: mermaid } = await import('@mermaid-js/tiny')
+  await loadMermaid()
+  const { mermaid } = globalThis
   for (const block of blocks) {
     block.dataset.source ??= block.textContent
     block.textContent = block.dataset.source
     delete block.dataset.processed
   }
-  mermaid.initialize({ startOnLoad: false, theme: dark ? 'dark' : 'neutral' })
+  mermaid.initialize({ startOnLoad: false, deterministicIds: true, theme: dark ? 'dark' : 'neutral' })
   await mermaid.run({ nodes: blocks })
+}
+
+/** @type {Promise<void> | undefined} */
+let loading
+
+/** A script that sets a global. As a module, the build would spend half its time on it. */
+function loadMermaid() {
+  loading ??= new Promise((resolve, reject) => {
+    const script = document.createElement('script')
+    Object.assign(script, { src: mermaidUrl, onload: () => resolve(), onerror: reject })
+    document.head.append(script)
+  })
+  return loading
 }

@@ -20,8 +20,10 @@ describe('the page of error codes', () => {
       '  /**',
       '   * No run has',
       '   * this id.',
-      '   * @from every {@link RunHandle}',
-      '   * @remedy Check a | b.',
+      '   *',
+      '   * From: every {@link RunHandle}',
+      '   *',
+      '   * Remedy: Check a | b.',
       '   */',
       "  | 'unknown_run'",
     ].join('\n')
@@ -43,7 +45,7 @@ describe('the page of error codes', () => {
   it.each([
     ["  | 'bare'", 'bare'],
     ["  /** A meaning alone. */\n  | 'half'", 'half'],
-    ["  /** Documented. @from x @remedy y */\n  | 'good'\n  | 'next'", 'next'],
+    ["  /** Documented. From: x Remedy: y */\n  | 'good'\n  | 'next'", 'next'],
   ])('refuses a code that is not fully documented: %j', (text, code) => {
     expect(errorPage(text).problems).toEqual([expect.stringContaining(`"${code}"`)])
   })

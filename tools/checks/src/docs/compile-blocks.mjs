@@ -33,7 +33,7 @@ export async function compileBlocks(blocks) {
     await writeFile(join(folder, 'package.json'), '{ "type": "module" }')
     await writeFile(
       join(folder, 'tsconfig.json'),
-      JSON.stringify({ compilerOptions: OPTIONS, include: ['*.ts', 'page-*'] }),
+      JSON.stringify({ compilerOptions: OPTIONS, include: ['*.ts', 'page-*/**/*.ts'] }),
     )
     const files = new Map(blocks.map((block, index) => [fileOf(block, index), block]))
     for (const [file, { code }] of files) {

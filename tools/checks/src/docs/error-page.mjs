@@ -32,7 +32,7 @@ export function errorPage(source) {
   const codes = readCodes(source)
   const problems = codes.flatMap(({ code, meaning, from, remedy }) =>
     meaning === '' || from === '' || remedy === ''
-      ? [`error-codes.ts: the comment of "${code}" needs a meaning, @from and @remedy.`]
+      ? [`error-codes.ts: the comment of "${code}" needs a meaning, "From:" and "Remedy:".`]
       : [],
   )
   const groups = [...new Set(codes.map(({ group }) => group))]
@@ -65,16 +65,15 @@ export function readCodes(source) {
 /** @param {string} comment */
 function readComment(comment) {
   const text = comment
-    .replaceAll(/\s*\n\s*\*?\s*/g, ' ')
+    .replaceAll(/(?:\s*\n\s*\*?)+\s*/g, ' ')
     .replaceAll(/\{@link (\w+)\}/g, '`$1`')
     .trim()
-  const [meaning = '', ...tags] = text.split(/\s*@(?=from |remedy )/)
-  const tag = (/** @type {string} */ name) =>
-    tags
-      .find((each) => each.startsWith(`${name} `))
-      ?.slice(name.length + 1)
-      .trim() ?? ''
-  return { meaning: meaning.trim(), from: tag('from'), remedy: tag('remedy') }
+  const parts = /^(?<meaning>.*) From: (?<from>.*) Remedy: (?<remedy>.*)$/.exec(text)?.groups
+  return {
+    meaning: parts?.['meaning']?.trim() ?? '',
+    from: parts?.['from']?.trim() ?? '',
+    remedy: parts?.['remedy']?.trim() ?? '',
+  }
 }
 
 /**
