@@ -4,4 +4,5 @@ import { at } from './root.mjs'
 
 // What the build made, and its cache. Dependencies stay, and so does the data of the examples in .belay.
 for (const folder of workspaceFolders()) rmSync(at(folder, 'dist'), { recursive: true, force: true })
+for (const made of ['site/dist', 'site/api']) rmSync(at(made), { recursive: true, force: true })
 rmSync(at('.turbo'), { recursive: true, force: true })
