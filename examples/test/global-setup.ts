@@ -7,8 +7,12 @@ import { fileURLToPath } from 'node:url'
 export default function setup(): void {
   const root = fileURLToPath(new URL('../..', import.meta.url))
   const compiler = createRequire(import.meta.url).resolve('typescript/package.json')
-  execFileSync(process.execPath, [join(dirname(compiler), 'bin', 'tsc'), '-b', 'examples'], {
-    cwd: root,
-    stdio: 'inherit',
-  })
+  execFileSync(
+    process.execPath,
+    [join(dirname(compiler), 'bin', 'tsc'), '-b', 'examples', 'examples/frameworks'],
+    {
+      cwd: root,
+      stdio: 'inherit',
+    },
+  )
 }

@@ -68,6 +68,11 @@ export class Program {
     ])
   }
 
+  /** What the process has printed so far. */
+  get output(): string {
+    return this.#out
+  }
+
   kill(signal: NodeJS.Signals): Promise<Ended> {
     this.#child.kill(signal)
     return this.ended

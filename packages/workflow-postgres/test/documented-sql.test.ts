@@ -5,7 +5,7 @@ import { migrate, postgres } from '../src/index.ts'
 import { createDatabase, servers, type TestDatabase } from './setup/database.ts'
 import { chain } from './setup/graphs.ts'
 
-const PAGES = ['operations.md', 'versions.md']
+const PAGES = ['operations.md', 'versions.md', 'faq.md', 'quick-start.md']
 
 /** The SQL of a page, and the line where it begins. */
 function statementsOf(page: string): readonly (readonly [string, string])[] {

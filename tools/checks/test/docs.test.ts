@@ -47,6 +47,15 @@ describe('compiling a page', () => {
     expect(errors).toEqual([])
   })
 
+  it('accepts files of one page that import each other, and names the line of a wrong one', async () => {
+    const page = (type: string) =>
+      `${FENCE}ts file: src/sum.ts\nexport const sum = 5\n${FENCE}\n` +
+      `${FENCE}ts file: src/main.ts\nimport { sum } from './sum.js'\nconst shown: ${type} = sum\nconsole.log(shown)\n${FENCE}\n`
+
+    expect(await compile(page('number'))).toEqual([])
+    expect(await compile(page('string'))).toEqual([expect.stringMatching(/^README\.md:6:7: error TS2322/)])
+  })
+
   it('names the line of the page on which a block is wrong', async () => {
     const errors = await compile(
       `<!-- ts\ndeclare const sum: number\n-->\n` +

@@ -1,8 +1,8 @@
 import { execFile } from 'node:child_process'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { promisify } from 'node:util'
+import { join, resolve } from 'node:path'
+import { parseArgs, promisify } from 'node:util'
 import { publint } from 'publint'
 import { formatMessage } from 'publint/utils'
 import { contentProblems } from './contents.mjs'
@@ -10,9 +10,11 @@ import { packPackages, root } from './pack.mjs'
 
 const execute = promisify(execFile)
 
-/** Checks each package as npm would deliver it: what it contains, and how Node and TypeScript resolve it. */
+/** Checks each package as npm would deliver it: what it contains, and how Node and TypeScript resolve it. `--into <folder>` keeps the tarballs. */
 async function main() {
-  const destination = await mkdtemp(join(tmpdir(), 'belay-packages-'))
+  const { into } = parseArgs({ options: { into: { type: 'string' } } }).values
+  const destination = into === undefined ? await mkdtemp(join(tmpdir(), 'belay-packages-')) : resolve(into)
+  await mkdir(destination, { recursive: true })
   try {
     let problems = 0
     for (const packed of await packPackages(destination)) {
@@ -23,7 +25,7 @@ async function main() {
     }
     if (problems > 0) process.exitCode = 1
   } finally {
-    await rm(destination, { recursive: true, force: true })
+    if (into === undefined) await rm(destination, { recursive: true, force: true })
   }
 }
 

@@ -34,7 +34,7 @@ export async function output(command, args, cwd, env = {}) {
 /** @typedef {{ stdout: string, stderr: string, killed: boolean }} Failure */
 
 /** Under `npm test`, npm passes settings of this repository to its children. A consumer's npm must not see them. */
-function plainEnvironment() {
+export function plainEnvironment() {
   const inherited =
     /^(npm_(package|lifecycle)_|npm_config_(local_prefix|prefix)$|NODE_OPTIONS$|NODE_PATH$|VITEST|INIT_CWD$)/
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !inherited.test(name)))

@@ -143,7 +143,7 @@ export type GraphHandlers<Input, Used extends string = never> = Readonly<
 // A method type is bivariant, so a handler may declare the types of `deps` and `output`, which data does not have.
 type GraphHandler<Input> = { handle(context: GraphHandlerContext<Input>): unknown }['handle']
 
-/** What a handler of a graph as data is given: `tx` only in a transaction, {@link UndoFields} only in a compensation. */
+/** What a handler of a graph as data is given: `tx` only in a transaction, the fields of the undo only in a compensation. */
 export interface GraphHandlerContext<Input>
   extends StepContext<Input>,
     Partial<TransactionContext>,

@@ -2,6 +2,7 @@
  * @typedef {object} CodeBlock
  * @property {string} code
  * @property {number} line of its first line in the page
+ * @property {string} [file] the path under which other blocks of the page import it
  *
  * @typedef {object} Page
  * @property {CodeBlock[]} blocks to be compiled
@@ -13,6 +14,7 @@
  * The TypeScript of a Markdown page. Each block is a separate module, unless its fence says otherwise:
  *
  * - ` ```ts continues `: its text follows the block before it, in one module;
+ * - `ts file: <path>`: it is a file of that path, which such blocks of the page import from each other; hidden code is not prepended;
  * - ` ```ts ignore: <reason> `: it is not compiled.
  *
  * `<!-- ts … -->` holds code that readers do not see, like `declare const payments: …`. It is prepended to every later block of the page.
@@ -50,15 +52,17 @@ export function readPage(markdown) {
  */
 function addBlock(page, mark, block, prelude) {
   const reason = /^ignore:\s*(\S.*)$/.exec(mark)?.[1]
+  const file = /^file:\s*(\S+)$/.exec(mark)?.[1]
   const before = page.blocks.at(-1)
   if (reason !== undefined) page.ignored.push({ line: block.line, reason })
+  else if (file !== undefined) page.blocks.push({ ...block, file })
   else if (mark === '') page.blocks.push(withPrelude(block, prelude))
   else if (mark === 'continues' && before !== undefined) before.code = joined(before, block)
   else if (mark === 'continues')
     page.problems.push(`${block.line}: there is no block that this one could continue`)
   else
     page.problems.push(
-      `${block.line}: "ts ${mark}" means nothing; there are "ts", "ts continues" and "ts ignore: <reason>"`,
+      `${block.line}: "ts ${mark}" means nothing; there are "ts", "ts continues", "ts file: <path>" and "ts ignore: <reason>"`,
     )
 }
 

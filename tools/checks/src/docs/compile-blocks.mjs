@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('../../../..', import.meta.url))
@@ -33,10 +33,14 @@ export async function compileBlocks(blocks) {
     await writeFile(join(folder, 'package.json'), '{ "type": "module" }')
     await writeFile(
       join(folder, 'tsconfig.json'),
-      JSON.stringify({ compilerOptions: OPTIONS, include: ['*.ts'] }),
+      JSON.stringify({ compilerOptions: OPTIONS, include: ['*.ts', 'page-*/**/*.ts'] }),
     )
-    await Promise.all(blocks.map(({ code }, index) => writeFile(join(folder, `block-${index}.ts`), code)))
-    return (await tsc(folder)).map((line) => atPage(line, blocks))
+    const files = new Map(blocks.map((block, index) => [fileOf(block, index), block]))
+    for (const [file, { code }] of files) {
+      await mkdir(dirname(join(folder, file)), { recursive: true })
+      await writeFile(join(folder, file), code)
+    }
+    return (await tsc(folder)).map((line) => atPage(line, files))
   } finally {
     await rm(folder, { recursive: true, force: true })
   }
@@ -83,12 +87,20 @@ function tsc(folder) {
 }
 
 /**
- * @param {string} line `block-3.ts(7,5): error TS2304: …`
- * @param {readonly (import('./code-blocks.mjs').CodeBlock & { page: string })[]} blocks
+ * @param {import('./code-blocks.mjs').CodeBlock & { page: string }} block
+ * @param {number} index
  */
-function atPage(line, blocks) {
-  return line.replace(/^block-(\d+)\.ts\((\d+),(\d+)\)/, (_all, index, row, column) => {
-    const block = blocks[Number(index)]
-    return `${block?.page}:${(block?.line ?? 0) + Number(row) - 1}:${column}`
+function fileOf({ page, file }, index) {
+  return file === undefined ? `block-${index}.ts` : `page-${page.replaceAll(/[/.]/g, '-')}/${file}`
+}
+
+/**
+ * @param {string} line `block-3.ts(7,5): error TS2304: …`
+ * @param {ReadonlyMap<string, import('./code-blocks.mjs').CodeBlock & { page: string }>} files
+ */
+function atPage(line, files) {
+  return line.replace(/^(\S+)\((\d+),(\d+)\)/, (all, file, row, column) => {
+    const block = files.get(file)
+    return block === undefined ? all : `${block.page}:${block.line + Number(row) - 1}:${column}`
   })
 }
