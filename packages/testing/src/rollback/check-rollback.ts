@@ -1,6 +1,15 @@
 import type { InputOf, OutputsOf, ReceivesOf, RunSnapshot, WorkflowDefinition } from '@belay/workflow'
-import { anything, callback, checkOptions, type OptionTable } from '@belay/workflow/adapter'
+import {
+  anything,
+  callback,
+  checkOptions,
+  type Kind,
+  type OptionTable,
+  Refusal,
+  shown,
+} from '@belay/workflow/adapter'
 import { type LimitOptions, type TestOptions, testWorkflow, type WorkflowTest } from '../workflow/index.ts'
+import { checkTested, date, definitions, engineOptions, runOptions } from '../workflow/test-kinds.ts'
 import { differences, plainCopy } from './differences.ts'
 import { effectsOfSteps, type StepEffect } from './effects-of-steps.ts'
 import { failuresOf, type PlannedFailure } from './planned-failures.ts'
@@ -42,17 +51,25 @@ type Untyped = LimitOptions & {
 
 const GIVEN = { takes: anything }
 
+const stepNames: Kind<readonly string[]> = {
+  words: 'an array of names of steps',
+  read(given) {
+    const names: readonly unknown[] = Array.isArray(given) ? Array.from(given) : [undefined]
+    return names.every((name) => typeof name === 'string') ? names : new Refusal(shown(given))
+  },
+}
+
 const OPTIONS = {
   input: { sets: "the runs' input", ...GIVEN },
-  workflows: { sets: 'definitions of children', ...GIVEN },
-  now: { sets: 'the first instant', ...GIVEN },
-  run: { sets: 'options of the runs', ...GIVEN },
-  engine: { sets: 'options of the engines', ...GIVEN },
+  workflows: { sets: 'definitions of children', takes: definitions },
+  now: { sets: 'the first instant', takes: date },
+  run: { sets: 'options of the runs', takes: runOptions },
+  engine: { sets: 'options of the engines', takes: engineOptions },
   limit: { sets: 'how much virtual time a run may take', ...GIVEN },
   effects: { sets: 'how the world is read', takes: callback<() => unknown>() },
   reset: { sets: 'how the world is made new', takes: callback<() => unknown>() },
   drive: { sets: 'what somebody else does', takes: callback<(test: Test) => unknown>() },
-  withoutEffect: { sets: 'steps that change nothing', ...GIVEN },
+  withoutEffect: { sets: 'steps that change nothing', takes: stepNames },
 } satisfies OptionTable
 
 type Test = WorkflowTest<Readonly<Record<string, unknown>>, unknown>
@@ -67,6 +84,7 @@ export async function checkRollback<Definition extends WorkflowDefinition>(
   definition: Definition,
   ...[options]: RollbackArguments<Definition>
 ): Promise<RollbackReport> {
+  checkTested('checkRollback()', definition)
   const untyped = checkOptions('checkRollback()', (options ?? {}) as object, OPTIONS) as Untyped
   const facts = effectsOfSteps(definition, untyped.workflows ?? [])
   const rollback: Rollback = { definition, options: untyped, facts }

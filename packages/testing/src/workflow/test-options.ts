@@ -8,6 +8,7 @@ import {
   wholeNumber,
   yesOrNo,
 } from '@belay/workflow/adapter'
+import { date, definitions, engineOptions, runOptions } from './test-kinds.ts'
 import type { CrashOptions, FailOptions } from './tested-steps.ts'
 
 /** What `testWorkflow()` takes. */
@@ -35,10 +36,10 @@ export type TestArguments<Input> = undefined extends Input
 
 const TEST_OPTIONS = {
   input: { sets: "the run's input", takes: anything },
-  workflows: { sets: 'definitions of children', takes: anything, default: [] },
-  now: { sets: 'the first instant', takes: anything },
-  run: { sets: 'options of the run', takes: anything, default: {} },
-  engine: { sets: 'options of the engines', takes: anything, default: {} },
+  workflows: { sets: 'definitions of children', takes: definitions, default: [] },
+  now: { sets: 'the first instant', takes: date },
+  run: { sets: 'options of the run', takes: runOptions, default: {} },
+  engine: { sets: 'options of the engines', takes: engineOptions, default: {} },
 } satisfies OptionTable
 
 export interface CheckedTestOptions

@@ -14,6 +14,7 @@ import { type MemoryAdapter, memory } from '../memory/adapter.ts'
 import { moveTime } from './move-time.ts'
 import { type HandlerCall, Script } from './script.ts'
 import { checkStep } from './step-check.ts'
+import { checkTested } from './test-kinds.ts'
 import {
   type CheckedTestOptions,
   checkCrash,
@@ -53,7 +54,7 @@ export class TestedRun {
   #handle: Promise<RunHandle> | undefined
 
   constructor(definition: WorkflowDefinition, options: unknown) {
-    this.#definition = definition
+    this.#definition = checkTested('testWorkflow()', definition)
     this.#options = checkTestOptions(options)
     this.clock = new VirtualClock(this.#options.now)
     this.adapter = memory({ clock: this.clock })

@@ -28,6 +28,8 @@ const NOT_CALLED: Readonly<Record<string, string>> = {
   InputIssues: "the engine makes it from a schema's issues",
   BrokenInvariantError: 'the memory adapter makes it for a broken invariant',
   MemoryAdapter: 'memory() makes it',
+  RollbackReport: 'checkRollback() makes it',
+  'clock.step': 'it is internal: testWorkflow() calls it',
   MemoryTransaction: 'transaction() of a memory adapter makes it',
   makeTables: 'it is the drizzle schema: drizzle checks its arguments',
   'engine.refer': 'it is protected: the verbs of the engine call it',

@@ -1,15 +1,19 @@
 import {
   assertInvariants,
+  assertRollback,
   checkInvariants,
+  checkRollback,
   type MemoryTransaction,
   memory,
   memoryTransaction,
   readDump,
+  testWorkflow,
   VirtualClock,
 } from '@belay/testing'
 import {
   BelayError,
   DefinitionError,
+  define,
   durationMs,
   instantMs,
   type JsonLoggerOptions,
@@ -26,6 +30,12 @@ import { migrate, postgres, postgresTransaction } from '../../src/index.ts'
 import { pglite, pgliteTransaction } from '../../src/pglite.ts'
 import type { Row } from './verdict.ts'
 import type { World } from './world.ts'
+
+const greeting = define('greeting', { version: 1 }).step('greet', {
+  run: () => 'hello',
+  compensate: () => {},
+  compensateOn: 'started',
+})
 
 const process = { on() {}, off() {}, exit() {} }
 
@@ -133,6 +143,45 @@ export const OTHER_ROWS: readonly Row<World>[] = [
     args: () => [Promise.resolve(), {}],
     options: { 1: ['limit'] },
   },
+  {
+    name: 'clock.onStandstill',
+    call: (_, fire) => new VirtualClock().onStandstill(fire).cancel(),
+    args: () => [() => {}],
+  },
+  {
+    name: 'testWorkflow',
+    call: async (_, ...args) => {
+      const test = testWorkflow(...(args as unknown as Parameters<typeof testWorkflow>))
+      await test.end({ limit: '1h' })
+      await test.close()
+    },
+    args: () => [greeting, {}],
+    options: { 1: ['input', 'workflows', 'now', 'run', 'engine'] },
+    where: ['testWorkflow()', 'createEngine()', 'run()', 'Input of workflow'],
+  },
+  ...([checkRollback, assertRollback] as const).map(
+    (check): Row<World> => ({
+      name: check.name,
+      call: (_, ...args) => check(...(args as unknown as Parameters<typeof checkRollback>)),
+      args: () => [greeting, {}],
+      options: {
+        1: [
+          'input',
+          'workflows',
+          'now',
+          'run',
+          'engine',
+          'limit',
+          'effects',
+          'reset',
+          'drive',
+          'withoutEffect',
+        ],
+      },
+      callsBack: true,
+      where: ['checkRollback()', 'testWorkflow()', 'createEngine()', 'run()', 'end()', 'Input of workflow'],
+    }),
+  ),
   { name: 'clock.now', call: () => new VirtualClock().now(), args: () => [] },
   { name: 'adapter.connect', call: () => memory().connect(), args: () => [] },
   { name: 'adapter.dump', call: () => memory().dump(), args: () => [] },
