@@ -9,7 +9,7 @@ import {
 } from '@belay/workflow'
 import type { Adapter } from '@belay/workflow/adapter'
 import { PGlite } from '@electric-sql/pglite'
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { postgres } from '../src/index.ts'
 import { pglite } from '../src/pglite.ts'
 import { createDatabase, servers } from './setup/database.ts'
@@ -70,6 +70,8 @@ describe.each(stores)('development on $name', ({ open }) => {
     await reached(runs.parked.id, first, 'compensation_failed')
     await runs.undoing.cancel()
     await reached(runs.undoing.id, first, 'compensating', 'compensating')
+    // Its undo is tried again much later; the first attempt has begun.
+    await vi.waitFor(() => expect(undone).toContain('hopeful'), 10_000)
     await first.stop()
     const second = await worker(after)
     const derived = await second.run(after, 'lucky')

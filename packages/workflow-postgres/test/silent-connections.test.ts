@@ -72,6 +72,15 @@ describe('a connection that died silently', () => {
     },
   )
 
+  it('that only looks like one of pg’s fails the call in time as well', async () => {
+    const adapter = postgres(database.url, { queryTimeoutMs: QUERY_TIMEOUT_MS })
+    const engine = createEngine({ adapter, workflows: [fulfil] })
+    onTestFinished(() => engine.close())
+    const tx = { query: () => new Promise(() => {}), connectionParameters: {} } as never
+
+    await expect(engine.run(fulfil, undefined, { tx })).rejects.toBeInstanceOf(StoreUnavailableError)
+  })
+
   it('gives back its place in an application’s Pool without a limit, even if the server accepted it and said nothing', async () => {
     const proxy = await swallowingProxy(new URL(database.url))
     const pool = poolOf(proxy.url, 2)

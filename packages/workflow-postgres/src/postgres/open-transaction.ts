@@ -136,6 +136,16 @@ function leadsHere(client: ClientBase, { pool, address }: OpenTransactionParts):
   return host === address.host && port === address.port && database === address.database
 }
 
+/** What was given may only look like a client of pg, and then has no connection to close. */
+function close(client: ClientBase): void {
+  try {
+    surviveErrorsOf(client)
+    endSocket(client)
+  } catch {
+    // Its caller is told that nothing answered.
+  }
+}
+
 /**
  * The client, with a limit for each answer. Then nobody knows whether the statement took effect, and later ones would queue behind it: closing the
  * connection ends the transaction, so that none of it is stored.
@@ -145,8 +155,7 @@ function bounded(
   { address, queryTimeoutMs }: OpenTransactionParts,
 ): Pick<ClientBase, 'query'> {
   const late = () => {
-    surviveErrorsOf(client)
-    endSocket(client)
+    close(client)
     return new StoreUnavailableError(
       `Belay got no answer from ${nameOf(address)} for ${queryTimeoutMs} ms in the transaction given as tx. It closed the transaction's connection, so nothing of the transaction is stored. Repeat the transaction; check that the server is up and that no lock holds its statements, or raise queryTimeoutMs.`,
     )
