@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type pg from 'pg'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { inSchema } from '../../src/connection/statement.ts'
 import { jsonStatement } from '../../src/given/json-statement.ts'
 import { createDatabase, createStore, servers, type TestDatabase } from '../setup/database.ts'
@@ -26,9 +27,16 @@ describe.each(servers)('a statement rewritten to texts and JSON on $name', ({ ur
   })
   afterAll(() => database.drop())
 
+  /** A client that is given back however the test ends. */
+  async function lent(): Promise<pg.PoolClient> {
+    const client = await database.pool.connect()
+    onTestFinished(() => client.release(true))
+    return client
+  }
+
   it('is accepted by the server, whichever of Belay’s statements it is, with texts as its only parameters', async () => {
     const { schema } = await createStore(database)
-    const client = await database.pool.connect()
+    const client = await lent()
 
     const wrong: string[] = []
     for (const { name, text } of await exportedStatements()) {
@@ -42,12 +50,11 @@ describe.each(servers)('a statement rewritten to texts and JSON on $name', ({ ur
       `select name from pg_prepared_statements p where exists (select from unnest(p.parameter_types) t where t <> 'text'::regtype)`,
     )
     expect(rows).toEqual([])
-    client.release(true)
   })
 
   it('returns only columns whose types JSON keeps', async ({ skip }) => {
     const { schema } = await createStore(database)
-    const client = await database.pool.connect()
+    const client = await lent()
     const { rows: versions } = await client.query(
       `select current_setting('server_version_num')::int as version`,
     )
@@ -63,7 +70,6 @@ describe.each(servers)('a statement rewritten to texts and JSON on $name', ({ ur
     )
 
     expect(rows).toEqual([])
-    client.release(true)
   })
 })
 
