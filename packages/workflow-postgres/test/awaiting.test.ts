@@ -95,13 +95,16 @@ describe.each(servers)(
       expect(told.filter((payload) => payload.startsWith('ended'))).toEqual([])
     })
 
-    it('finds the end by asking, if nothing is told: the application’s Pool has one connection', async () => {
+    it('finds the end by asking, if nothing is told: the application’s Pool cannot spare a connection', async () => {
       const { flow, worker } = await world()
-      const pool = new pg.Pool({ connectionString: database.url, max: 1 })
+      const pool = new pg.Pool({ connectionString: database.url, max: 2 })
       const waiter = createEngine({ adapter: postgres(pool), tick: '20ms' })
       onTestFinished(() => waiter.close().then(() => pool.end()))
       const run = await worker.run(flow)
       const result = waiter.runs.handle(run.id).result()
+      // Both connections stay the application's.
+      const clients = [await pool.connect(), await pool.connect()]
+      for (const client of clients) client.release()
       await run.signal('go', null)
 
       expect(await result).toEqual({ go: null, end: 'ended' })

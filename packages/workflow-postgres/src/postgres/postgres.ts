@@ -132,7 +132,7 @@ export function postgres(source: PostgresSource, given: PostgresOptions = {}): P
   const { prepare, autoMigrate } = options
   const connection = connectionOver(database, schema, options)
   const clients = givenClientsOf(database, connection, options)
-  const news = newsOver(database, connection, options)
+  const news = newsOver(canSpare(source) ? database : { lifeline: null }, connection, options)
   const adapter = sqlAdapter({
     name: 'postgres',
     schema,
@@ -175,8 +175,15 @@ function transactOver({ address, transactions }: Database, connection: Connectio
   })
 }
 
+/** The smallest Pool of an application's that can spare a connection for a process that only awaits: the application waits for the others. */
+const SPARING_POOL_MAX = 5
+
+function canSpare(source: PostgresSource): boolean {
+  return !isPool(source) || source.options.max >= SPARING_POOL_MAX
+}
+
 /** News about runs, if a connection listens. */
-function newsOver({ lifeline }: Database, connection: Connection, options: Settings) {
+function newsOver({ lifeline }: Pick<Database, 'lifeline'>, connection: Connection, options: Settings) {
   if (lifeline === null || !listens(options)) return { verbs: {}, close: () => {} }
   const notify = notifyOver(connection)
   const news = new NewsChannel(lifeline, (payload) => notify(channelOf(options.schema), payload))
