@@ -11,6 +11,9 @@ export interface Drain {
   /** `itself`: the one worker's process, as in a small application. Default: another process, which is gone when the drain begins. */
   readonly startedBy?: 'itself' | 'another'
   readonly warmUpRuns: number
+  readonly settings?: 'default' | 'tuned'
+  /** The worker awaits the result of every run. Only with `startedBy: 'itself'`. */
+  readonly awaitsResults?: boolean
   readonly keepsAttempts?: boolean
   /** Default 180 s. */
   readonly timeoutMs?: number
@@ -63,7 +66,7 @@ export async function drain(given: Drain, around: Around = {}): Promise<Drained>
 }
 
 async function startRuns(given: Drain, worker: WorkerProcess): Promise<number> {
-  const start = { count: given.runs, by: 'bulk' } as const
+  const start = { count: given.runs, by: 'bulk', awaits: given.awaitsResults === true } as const
   if (given.startedBy === 'itself') return (await worker.tell('startRuns', start)).seconds
   const starter = await WorkerProcess.open({ ...given, warmUpRuns: 0, name: 'bench_starter' })
   try {

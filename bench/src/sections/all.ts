@@ -1,4 +1,5 @@
 import { crowdSection } from './crowd.ts'
+import { defaultsSection } from './defaults.ts'
 import { drainSection } from './drain.ts'
 import { durabilitySection } from './durability.ts'
 import { enqueueSection } from './enqueue.ts'
@@ -16,6 +17,7 @@ import { sleepingSection } from './sleeping.ts'
 
 /** In the order in which they run. */
 export const SECTIONS: readonly Section[] = [
+  defaultsSection,
   drainSection,
   peersSection,
   enqueueSection,

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { createEngine, type Engine } from '@belay/workflow'
+import { createEngine, type Engine, type RunHandle } from '@belay/workflow'
 import { WORKLOADS, type Workload } from '../workloads.ts'
+import { awaitAll, measureResults, type ResultLatencies, runAndAwait } from './awaiting.ts'
 import { type Commands, type Latencies, sharedNow, type WorkerSetup, type WorkerUsage } from './messages.ts'
 import { measureWakes, PATIENT, putToSleep, type WakeLatencies } from './patience.ts'
 import { type OpenedStore, openStore } from './store.ts'
@@ -42,10 +43,14 @@ export class BenchWorker implements Readonly<{ [Name in keyof Commands]: Verb<Na
     return null
   }
 
-  async startRuns({ count, by }: { count: number; by: 'bulk' | 'single' }): Promise<{ seconds: number }> {
+  async startRuns({
+    count,
+    by,
+    awaits = false,
+  }: Commands['startRuns']['argument']): Promise<{ seconds: number }> {
     const engine = this.#opened()
     const since = performance.now()
-    if (by === 'bulk') await startInBulk(engine, this.#workload, count)
+    if (by === 'bulk') await startInBulk(engine, this.#workload, count, awaits ? awaitAll : undefined)
     else await startOneByOne(engine, this.#workload, count)
     return { seconds: (performance.now() - since) / 1_000 }
   }
@@ -69,6 +74,14 @@ export class BenchWorker implements Readonly<{ [Name in keyof Commands]: Verb<Na
       latencies.resultAfterMs.push(Math.max(0, resultMs - completedMs))
     }
     return latencies
+  }
+
+  runAndAwait(given: Commands['runAndAwait']['argument']): Promise<{ seconds: number }> {
+    return runAndAwait(this.#opened(), this.#workload, given)
+  }
+
+  measureResults(given: Commands['measureResults']['argument']): Promise<ResultLatencies> {
+    return measureResults(this.#opened(), this.#workload, given)
   }
 
   putToSleep({ count }: { count: number }): Promise<null> {
@@ -111,11 +124,12 @@ export class BenchWorker implements Readonly<{ [Name in keyof Commands]: Verb<Na
   }
 }
 
-function engineOn(store: OpenedStore, workload: Workload, { keepsAttempts }: WorkerSetup): Engine {
-  const { workflow, concurrency } = workload
+function engineOn(store: OpenedStore, workload: Workload, { keepsAttempts, settings }: WorkerSetup): Engine {
+  const { workflow } = workload
+  const concurrency = settings === 'default' ? {} : { concurrency: workload.concurrency }
   const workflows = workload === WORKLOADS.patient ? PATIENT : [workflow]
   const attempts = keepsAttempts === true ? ({ attempts: 'keep' } as const) : {}
-  return createEngine({ adapter: store.adapter, workflows, concurrency, ...attempts })
+  return createEngine({ adapter: store.adapter, workflows, ...concurrency, ...attempts })
 }
 
 async function warmUp(setup: WorkerSetup, workload: Workload): Promise<void> {
@@ -140,13 +154,19 @@ async function warmUp(setup: WorkerSetup, workload: Workload): Promise<void> {
   await engine.close()
 }
 
-async function startInBulk(engine: Engine, { workflow }: Workload, count: number): Promise<void> {
+async function startInBulk(
+  engine: Engine,
+  { workflow }: Workload,
+  count: number,
+  onStarted: (handles: readonly RunHandle[]) => void = () => {},
+): Promise<void> {
   for (let started = 0; started < count; started += BULK) {
     const size = Math.min(BULK, count - started)
-    await engine.runMany(
+    const handles = await engine.runMany(
       workflow,
       Array.from({ length: size }, () => ({})),
     )
+    onStarted(handles)
   }
 }
 

@@ -1,4 +1,5 @@
 import type { WorkloadName } from '../workloads.ts'
+import type { ResultLatencies } from './awaiting.ts'
 import type { WakeLatencies } from './patience.ts'
 
 /** Where a worker's runs are. The last two are in the worker's own process. */
@@ -12,6 +13,8 @@ export interface WorkerSetup {
   readonly workload: WorkloadName
   /** Runs drained first in a separate store, so that the measured code is compiled. */
   readonly warmUpRuns: number
+  /** `default`: nothing set but the adapter and the workflows. Default `'tuned'`: the workload's concurrency. */
+  readonly settings?: 'default' | 'tuned'
   /** Each attempt is kept as a row. */
   readonly keepsAttempts?: boolean
   /** The application name of its connections, to identify them. */
@@ -37,14 +40,21 @@ export interface Latencies {
 /** The commands for a worker process: the argument and the answer of each. */
 export interface Commands {
   open: { argument: WorkerSetup; answer: null }
-  /** Starts runs: `bulk` by runMany(), `single` by concurrent calls of run(). */
-  startRuns: { argument: { count: number; by: 'bulk' | 'single' }; answer: { seconds: number } }
+  /** Starts runs: `bulk` by runMany(), `single` by concurrent calls of run(). `awaits`: begins to await each of them, in bulk only. */
+  startRuns: {
+    argument: { count: number; by: 'bulk' | 'single'; awaits?: boolean }
+    answer: { seconds: number }
+  }
   /** Begins to work. `atMs` is the time of that, on a clock that all processes of a machine share. */
   work: { argument: null; answer: { atMs: number } }
   /** Starts runs that wait, half of them for a time and half for a signal. Answers once all wait. */
   putToSleep: { argument: { count: number }; answer: null }
   /** Wakes some of them; other ones each round. */
   measureWakes: { argument: { times: number; round: number }; answer: WakeLatencies }
+  /** Starts runs and awaits each, so many at once. */
+  runAndAwait: { argument: { runs: number; inFlight: number }; answer: { seconds: number } }
+  /** Starts and awaits runs one after another. The process needs no worker. */
+  measureResults: { argument: { runs: number }; answer: ResultLatencies }
   measureLatencies: { argument: { runs: number }; answer: Latencies }
   usage: { argument: null; answer: WorkerUsage }
   close: { argument: null; answer: null }

@@ -90,8 +90,9 @@ describe('a session', () => {
     for (const end of ends) end()
     await turn()
 
-    expect([session.attempts.size, session.capacity.room]).toEqual([0, 2])
-    expect(heard.slice(-3)).toEqual(['step.completed', 'step.completed', 'room 2'])
+    // Two slots, and two steps ahead, as many as have just ended.
+    expect([session.attempts.size, session.capacity.room]).toEqual([0, 4])
+    expect(heard.slice(-3)).toEqual(['step.completed', 'step.completed', 'room 4'])
     const found = await Promise.all(runIds.map((runId) => store.readRun(runId)))
     expect(found.map((found) => found?.run.status).sort()).toEqual(['completed', 'completed', 'running'])
   })

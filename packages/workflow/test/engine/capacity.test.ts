@@ -1,10 +1,12 @@
 import { describe, expect, it } from 'vitest'
+import { systemClock } from '../../src/clock.ts'
 import { Capacity } from '../../src/engine/worker/capacity.ts'
 import { StoreUnavailableError } from '../../src/errors.ts'
 
 function capacityOf(concurrency: number, unsent = () => 0) {
   const heard: string[] = []
   const capacity = new Capacity({
+    clock: systemClock,
     concurrency,
     unsent,
     onRoom: () => heard.push(`room for ${capacity.room}`),

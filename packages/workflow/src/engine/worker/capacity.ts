@@ -1,10 +1,13 @@
+import type { Clock } from '../../clock.ts'
 import { isAnswered } from '../base/outage.ts'
 import { ClaimWindow } from './claim-window.ts'
+import { Prefetch } from './prefetch.ts'
 
 /** The most outcomes that may wait for a call to the store before the session takes on no more work. */
 const UNSENT_MAX = 2_000
 
 export interface CapacityOptions {
+  readonly clock: Clock
   /** How many handlers may run at once. */
   readonly concurrency: number
   /** How many outcomes wait for a call to the store. */
@@ -24,13 +27,14 @@ export interface Reservation {
 }
 
 /**
- * The one account of how many steps a session can take on: slots taken, slots reserved for calls under way, outcomes not yet sent, and the
- * claim window. It also knows which calls may still lease steps to this worker, and whether the answer of one was lost. Comparing with the store
+ * The one account of how many steps a session can take on: slots taken, slots reserved for calls under way, steps leased ahead, outcomes not yet
+ * sent, and the claim window. It also knows which calls may still lease steps to this worker, and whether the answer of one was lost. Comparing with the store
  * needs that: a step that the session does not know may be in an answer on its way.
  */
 export class Capacity {
   readonly window = new ClaimWindow()
   readonly #options: CapacityOptions
+  readonly #prefetch: Prefetch
   /** The reservation of each call under way, by call number, in the order the calls began. */
   readonly #underWay = new Map<number, number>()
   #taken = 0
@@ -42,15 +46,21 @@ export class Capacity {
 
   constructor(options: CapacityOptions) {
     this.#options = options
+    this.#prefetch = new Prefetch(options.clock)
   }
 
   /** How many more steps the session can take on. */
   get room(): number {
     if (this.#closed || this.#options.unsent() > UNSENT_MAX) return 0
-    return Math.max(0, this.#options.concurrency - this.#taken - this.#reserved)
+    return Math.max(0, this.#options.concurrency + this.#ahead - this.#taken - this.#reserved)
   }
 
-  /** Slots taken, by running handlers and by those about to run. */
+  /** How many steps may be leased beyond the slots. None by a worker with one slot: it begins the oldest step of all that wait, each time. */
+  get #ahead(): number {
+    return this.#options.concurrency === 1 ? 0 : this.#prefetch.size
+  }
+
+  /** Slots taken, by running handlers and by those about to run. Attempts that wait for a slot don't count. */
   get busy(): number {
     return Math.min(this.#options.concurrency, this.#taken)
   }
@@ -77,6 +87,12 @@ export class Capacity {
   /** An attempt needs a slot, now or as soon as one is free. */
   take(): void {
     this.#taken += 1
+  }
+
+  /** A handler has ended, and its slot is free. */
+  ended(): void {
+    this.#prefetch.ended()
+    this.free()
   }
 
   /** An attempt needs its slot no more. */

@@ -19,11 +19,17 @@ export interface PerformerParts {
   readonly onEnd: (attempt: Attempt, end: AttemptEnd) => void
 }
 
+/** How often attempts that wait for a slot are looked at. */
+const LOOK_MS = 200
+
 /** Performs attempts: reads their payloads, waits for a slot, makes sure that the lease holds, and calls the handler. */
 export class Performer {
   readonly #parts: PerformerParts
   readonly #capacity: Capacity
   readonly #slots: Slots<Attempt, AttemptEnd | undefined>
+  /** Handlers that have ended since the last look. */
+  #ended = 0
+  #looking = false
 
   constructor(parts: PerformerParts) {
     this.#parts = parts
@@ -33,8 +39,10 @@ export class Performer {
       concurrency,
       perform: (attempt) => (lease.holds ? this.#call(attempt) : this.#callOnceHeld(attempt)),
       onEnd: (attempt, end) => {
-        capacity.free()
-        if (end !== undefined) onEnd(attempt, end)
+        if (end === undefined) return capacity.free()
+        this.#ended += 1
+        capacity.ended()
+        onEnd(attempt, end)
       },
     })
   }
@@ -42,19 +50,43 @@ export class Performer {
   perform(attempt: Attempt): void {
     this.#capacity.take()
     const reading = attempt.prepare()
-    if (reading === undefined) this.#slots.add(attempt)
+    if (reading === undefined) this.#queue(attempt)
     else void this.#prepare(attempt, reading)
   }
 
   /** Its decision is recorded, and its payloads are there. */
   resume(attempt: Attempt): void {
     this.#capacity.take()
+    this.#queue(attempt)
+  }
+
+  #queue(attempt: Attempt): void {
     this.#slots.add(attempt)
+    if (this.#slots.free < 0) this.#lookLater()
+  }
+
+  #lookLater(): void {
+    if (this.#looking) return
+    this.#looking = true
+    this.#ended = 0
+    this.#parts.runtime.clock.after(LOOK_MS, () => {
+      this.#looking = false
+      this.#giveBackLate()
+      if (this.#slots.free < 0) this.#lookLater()
+    })
+  }
+
+  /** The handlers have become slow: gives back what would wait for longer than another look, newest first. Other workers may have free slots. */
+  #giveBackLate(): void {
+    for (const attempt of this.#slots.withdraw(this.#ended)) {
+      this.#capacity.free()
+      if (attempt.phase === 'queued') this.#parts.onEnd(attempt, { type: 'given_up' })
+    }
   }
 
   async #prepare(attempt: Attempt, reading: Promise<void>): Promise<void> {
     if (await this.#read(attempt, reading)) {
-      this.#slots.add(attempt)
+      this.#queue(attempt)
       return
     }
     this.#capacity.free()

@@ -48,8 +48,9 @@ export class Session {
   constructor(parts: SessionParts) {
     this.workerId = parts.workerId
     const { concurrency, onRoom, onDoubt } = parts
-    this.capacity = new Capacity({ concurrency, onRoom, onDoubt, unsent: () => this.attempts.unsent })
-    this.lease = new Lease(parts.runtime.clock, parts.leaseMs, parts.onLeaseDoubted)
+    const { clock } = parts.runtime
+    this.capacity = new Capacity({ clock, concurrency, onRoom, onDoubt, unsent: () => this.attempts.unsent })
+    this.lease = new Lease(clock, parts.leaseMs, parts.onLeaseDoubted)
     const { capacity, lease } = this
     const onBegin = (claim: Claim) => this.reconciler.began(claim)
     this.attempts = new Attempts({ ...parts, capacity, lease, onBegin })

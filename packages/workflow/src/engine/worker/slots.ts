@@ -30,6 +30,11 @@ export class Slots<Item, End> {
     return this.#options.concurrency - this.#busy - (this.#queue.length - this.#next)
   }
 
+  /** Takes back the items that have not begun, but for the first `kept`. */
+  withdraw(kept: number): Item[] {
+    return this.#queue.splice(this.#next + kept)
+  }
+
   add(item: Item): void {
     this.#queue.push(item)
     this.#open()
