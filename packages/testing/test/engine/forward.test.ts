@@ -60,7 +60,7 @@ describe('going forward', () => {
     expect(clock.now() - startedAt).toBeLessThan(200)
   })
 
-  it('runs and leases no more steps at once than its concurrency', async () => {
+  it('runs and leases no more steps at once than its concurrency, while its handlers are slow', async () => {
     const { clock, worker, sleep, adapter } = engines()
     let running = 0
     let most = 0

@@ -43,7 +43,10 @@ export interface EngineOptions {
    * adapter has `autoMigrate: false`, the lease is 5 s, and the log goes to the console. Refused when NODE_ENV is `production`. Default false.
    */
   readonly dev?: boolean
-  /** Handlers running at once in this worker, 1 to 10,000. Default 50. */
+  /**
+   * Handlers running at once in this worker, 1 to 10,000. Protects what they use; throughput does not need more, because a worker leases steps in
+   * advance while its handlers are quick. Default 50.
+   */
   readonly concurrency?: number
   /** How often the worker looks for work when nothing wakes it, 10 ms to 1 min. Default 200 ms. */
   readonly tick?: Duration

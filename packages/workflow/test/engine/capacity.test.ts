@@ -83,6 +83,18 @@ describe('capacity', () => {
     expect(heard).toEqual(['room for 2'])
   })
 
+  it('has room ahead of its slots for as many steps as have just ended, unless it has one slot', () => {
+    const two = capacityOf(2).capacity
+    const one = capacityOf(1).capacity
+
+    for (const capacity of [two, one]) {
+      capacity.take()
+      capacity.ended()
+    }
+
+    expect([two.room, one.room]).toEqual([3, 1])
+  })
+
   it('counts more attempts than slots as busy slots only', () => {
     const { capacity } = capacityOf(1)
 

@@ -75,6 +75,22 @@ describe('slots', () => {
     expect(ended).toEqual(['quick 1', 'quick 2'])
   })
 
+  it('give back the items that wait, but for the first ones', async () => {
+    const { slots, began, end } = heldSlots(1)
+    for (const item of ['a', 'b', 'c', 'd']) slots.add(item)
+    await settled()
+
+    const withdrawn = slots.withdraw(1)
+    end('a')
+    await settled()
+    end('b')
+    await settled()
+
+    expect(withdrawn).toEqual(['c', 'd'])
+    expect(began).toEqual(['a', 'b'])
+    expect(slots.free).toBe(1)
+  })
+
   it('keep the order of thousands of items', async () => {
     const { slots, ended } = heldSlots(1)
     const items = Array.from({ length: 5_000 }, (_, n) => `quick ${n}`)

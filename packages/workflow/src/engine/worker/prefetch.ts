@@ -28,8 +28,7 @@ export class Prefetch {
 
   /** A handler has ended. */
   ended(): void {
-    // Read the clock only for the first end of a burst.
-    if (this.#ended === 0) this.#roll()
+    this.#roll()
     this.#ended += 1
   }
 
