@@ -23,6 +23,21 @@ export function durationMs(duration: Duration, option: string): number {
   )
 }
 
+/** A length of time as an option takes it, in the largest unit that says it exactly: `20d`, `90s`, `1500ms`. */
+export function durationText(ms: number): string {
+  const [unit, size] = SHOWN_UNITS.find(([, size]) => ms !== 0 && ms % size === 0) ?? SMALLEST
+  return `${ms / size}${unit}`
+}
+
+const SMALLEST = ['ms', UNIT_MS.ms] as const
+const SHOWN_UNITS = [
+  ['d', UNIT_MS.d],
+  ['h', UNIT_MS.h],
+  ['m', UNIT_MS.m],
+  ['s', UNIT_MS.s],
+  SMALLEST,
+] as const
+
 function parse(text: unknown): number {
   const match = typeof text === 'string' ? /^(\d+(?:\.\d+)?)\s*(ms|s|m|h|d|w)$/.exec(text.trim()) : null
   if (match === null) return Number.NaN

@@ -64,7 +64,7 @@ describe('a handler with a heartbeatTimeout', () => {
       { step: 'import', result: 'unknown', error: { code: 'heartbeat_timeout' } },
     ])
     expect(RunFailedError.is(error) && error.message).toContain(
-      'sent no heartbeat for 2000 ms, its `heartbeatTimeout`',
+      'sent no heartbeat for 2s, its `heartbeatTimeout`',
     )
   })
 

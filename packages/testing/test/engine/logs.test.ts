@@ -165,6 +165,28 @@ describe('the stack of an error', () => {
     expect(cause).toMatchObject({ type: 'step_failed', step: 'pay', error: stored })
   })
 
+  it('is not stored with an error that the engine made: it would name no code of the user', async () => {
+    const { clock, worker } = engines()
+    const asked = define('asked', { version: 1 }).poll('paid', {
+      every: '1h',
+      timeout: '20d',
+      until: () => undefined,
+    })
+    const engine = await worker({ workflows: [asked] })
+    const run = await engine.run(asked)
+
+    const error = await clock.runUntil(
+      run.result().catch((thrown: unknown) => thrown),
+      { limit: '30d' },
+    )
+
+    expect((error as RunFailedError).cause).toEqual({
+      name: 'BelayError',
+      code: 'poll_timeout',
+      message: `Step "paid" of run ${run.id} polled for 20d, and every answer was "not yet". Raise \`timeout\`, or look at what it polls.`,
+    })
+  })
+
   it('is not stored if the engine is told so', async () => {
     const { stored } = await failure({ storeStacks: false })
 

@@ -186,7 +186,7 @@ describe('retries', () => {
       reason: {
         error: {
           code: 'step_timeout',
-          message: expect.stringMatching(/ms that were left of its `retry\.for`/),
+          message: expect.stringMatching(/[0-9]m?s that were left of its `retry\.for`/),
         },
       },
     })

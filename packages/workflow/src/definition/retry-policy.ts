@@ -1,4 +1,4 @@
-import type { Duration } from '../duration.ts'
+import { type Duration, durationText } from '../duration.ts'
 import { definitionError, type Place } from '../graph/place.ts'
 import { checkOptionNames, oneOf, optionMs, wholeNumber, yesOrNo } from './option-check.ts'
 import type { RetryPolicy } from './step.ts'
@@ -92,6 +92,6 @@ function maxMs(place: Place, given: RetryOptions, initialMs: number, inherited: 
   if (limitMs >= initialMs) return limitMs
   throw definitionError(
     place,
-    `max is ${limitMs} ms, less than initial (${initialMs} ms). Raise max or lower initial.`,
+    `max is ${durationText(limitMs)}, less than initial (${durationText(initialMs)}). Raise max or lower initial.`,
   )
 }

@@ -147,7 +147,7 @@ describe('mistakes that only TypeScript would find are refused at run time', () 
     [
       'a max below initial',
       () => untyped.step('a', { run, retry: { initial: '10s', max: '5s' } }),
-      'max is 5000 ms, less than initial (10000 ms).',
+      'max is 5s, less than initial (10s).',
     ],
     [
       'a duration',

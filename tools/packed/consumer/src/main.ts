@@ -49,6 +49,12 @@ const failed = await engine.run(shipOrder, { items: 3, inStock: false })
 await assert.rejects(failed.result(), (error) => error instanceof RunFailedError && BelayError.is(error))
 assert.deepEqual(undone, ['r-3'])
 
+// Stored stacks end at the user's handler, in the bundle too.
+const { cause } = await failed.explain()
+const frames = cause?.type === 'step_failed' ? (cause.error.stack ?? '').split('\n') : []
+assert.equal(frames.length, 1)
+assert.match(frames[0] ?? '', /main\.js/)
+
 await engine.close()
 
 // Both entry points of the core export the same classes, and the adapter's package loads without a database.

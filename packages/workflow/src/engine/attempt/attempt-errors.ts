@@ -1,7 +1,9 @@
 import type { Claim } from '../../adapter/index.ts'
 import type { SerialisedError } from '../../cause.ts'
 import type { RetryPolicy, StepDefinition } from '../../definition/step.ts'
+import { durationText } from '../../duration.ts'
 import { BelayError } from '../../errors.ts'
+import { attemptError } from '../base/stack-frames.ts'
 import type { TimeLimit } from '../base/time-limit.ts'
 
 /** The attempt that an error is about. */
@@ -14,15 +16,17 @@ interface Subject {
 export function timeoutError({ claim, step }: Subject, { ms, option }: TimeLimit): BelayError {
   const { runId, attempt } = claim
   if (option === 'heartbeatTimeout') {
-    return new BelayError(
+    return attemptError(
       'heartbeat_timeout',
-      `Step "${step.name}" of run ${runId} sent no heartbeat for ${ms} ms, its \`heartbeatTimeout\`. Whether it took effect is unknown. Call \`heartbeat()\` more often, let the handler stop when its \`signal\` fires, or raise \`heartbeatTimeout\`.`,
+      `Step "${step.name}" of run ${runId} sent no heartbeat for ${durationText(ms)}, its \`heartbeatTimeout\`. Whether it took effect is unknown. Call \`heartbeat()\` more often, let the handler stop when its \`signal\` fires, or raise \`heartbeatTimeout\`.`,
       { runId, step: step.name, attempt },
     )
   }
   const within =
-    option === 'timeout' ? `its timeout of ${ms} ms` : `the ${ms} ms that were left of its \`retry.for\``
-  return new BelayError(
+    option === 'timeout'
+      ? `its timeout of ${durationText(ms)}`
+      : `the ${durationText(ms)} that were left of its \`retry.for\``
+  return attemptError(
     'step_timeout',
     `Step "${step.name}" of run ${runId} did not end within ${within}. Whether it took effect is unknown. Let the handler stop when its \`signal\` fires, or raise \`${option}\`.`,
     { runId, step: step.name, attempt },
@@ -39,9 +43,9 @@ export function retriesAreOver(
 ): BelayError {
   const { runId, attempt } = claim
   const failure = last === undefined ? '' : ` Its last failure was ${last.name}: ${last.message}.`
-  return new BelayError(
+  return attemptError(
     'retry_window_over',
-    `Step "${step.name}" of run ${runId} is not retried: when a worker took its next attempt, more than its \`retry.for\` (${forMs} ms) had passed since the first failed attempt began.${failure} Raise \`retry.for\`, or run more workers.`,
+    `Step "${step.name}" of run ${runId} is not retried: when a worker took its next attempt, more than its \`retry.for\` (${durationText(forMs ?? 0)}) had passed since the first failed attempt began.${failure} Raise \`retry.for\`, or run more workers.`,
     { runId, step: step.name, attempt },
   )
 }

@@ -46,7 +46,7 @@ export class AttemptReports {
     const failure = this.#failures.get(attempt)
     const { events, log, runtime, workerId } = this.#parts
     const eventOf = () => {
-      const durationMs = runtime.clock.now() - attempt.startedAt
+      const durationMs = toMicroseconds(runtime.clock.now() - attempt.startedAt)
       return { ...stepEvent(attempt, workerId), durationMs }
     }
     outcomeEvent(events, outcome, eventOf, failure?.error)
@@ -79,4 +79,9 @@ export class AttemptReports {
     })
     events.emit('lease.adopted', { workerId, steps })
   }
+}
+
+/** Rounds to the precision that clocks have. */
+function toMicroseconds(ms: number): number {
+  return Math.round(ms * 1_000) / 1_000
 }

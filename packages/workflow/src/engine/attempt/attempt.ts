@@ -13,7 +13,7 @@ import type { WaitAnswer } from '../decisions/decide-wait.ts'
 import { retriesAreOver, timeoutError } from './attempt-errors.ts'
 import { AttemptPayloads, type AttemptPayloadsParts } from './attempt-payloads.ts'
 import type { AttemptPhase, ClaimOrigin } from './attempt-phase.ts'
-import { awaitHandler, isThenable, TIMEOUT_GRACE_MS } from './await-handler.ts'
+import { awaitHandler, belayCallsHandler, isThenable, TIMEOUT_GRACE_MS } from './await-handler.ts'
 import { nextLook, type WaitParts } from './child-runs.ts'
 import { CutOff } from './cut-off.ts'
 import { dependentsOf, endOfPart, namedItem, stepOf } from './expansion.ts'
@@ -227,7 +227,7 @@ export class Attempt implements ContextSource {
       if (isHandler && !this.#called) this.#parts.onCall(this)
       this.#called ||= isHandler
       this.#aliveAt = this.startedAt
-      const returned = handler?.(context)
+      const returned = belayCallsHandler(handler, context)
       if (!isThenable(returned)) return this.#returned(returned)
       const heartbeatMs = isHandler ? policy.heartbeatMs : null
       return this.#awaited(returned, { limit, heartbeatMs, graceMs: tx === undefined ? TIMEOUT_GRACE_MS : 0 })

@@ -1,4 +1,5 @@
 import type { Clock, Timer } from '../../clock.ts'
+import type { StepContext } from '../../definition/handler.ts'
 import type { BelayError } from '../../errors.ts'
 import type { TimeLimit } from '../base/time-limit.ts'
 import type { AttemptEnd } from '../decisions/decide.ts'
@@ -69,4 +70,12 @@ export function awaitHandler(promise: PromiseLike<unknown>, parts: AwaitedHandle
 export function isThenable(value: unknown): value is PromiseLike<unknown> {
   if (value === null || (typeof value !== 'object' && typeof value !== 'function')) return false
   return typeof (value as { then?: unknown }).then === 'function'
+}
+
+/** Calls a handler. Its name marks in a stack where the handler's frames end: in sources and bundles, and in every engine of JavaScript. */
+export function belayCallsHandler(
+  handler: ((context: StepContext) => unknown) | null,
+  context: StepContext,
+): unknown {
+  return handler?.(context)
 }

@@ -3,11 +3,10 @@ import type { SerialisedError } from '../../cause.ts'
 import { BelayError } from '../../errors.ts'
 import { cutText, storableText, unstorableIn } from '../../storable-text.ts'
 import { messageOf, unshowable } from '../../thrown.ts'
+import { framesOf } from './stack-frames.ts'
 
 const MESSAGE_MAX_CHARS = 4_000
 const CAUSE_DEPTH_MAX = 5
-const FRAMES_MAX = 10
-const STACK_MAX_CHARS = 2_000
 
 export interface PayloadOwner {
   /** The payload's description in errors: `Output of step "chargeCard"`. */
@@ -111,33 +110,6 @@ function serialiseLevel(thrown: unknown, stacks: boolean, depth: number): Serial
     ...(frames === undefined ? {} : { stack: frames }),
   }
 }
-
-/** The upper frames of an error's stack, without the name and message before them. Undefined if they cannot be read. */
-function framesOf(thrown: Error): string | undefined {
-  try {
-    const { stack } = thrown as { readonly stack?: unknown }
-    if (typeof stack !== 'string') return undefined
-    // A message may have several lines, of which one may look like a frame.
-    const message = String(thrown.message)
-    const after = stack.includes(message) ? stack.indexOf(message) + message.length : 0
-    const frames = stack
-      .slice(after)
-      .split('\n')
-      .filter((line) => FRAME.test(line))
-    const entry = frames.findIndex((line) => OWN_FRAME.test(line))
-    const text = frames.slice(0, entry < 0 ? FRAMES_MAX : Math.min(entry, FRAMES_MAX)).join('\n')
-    if (text === '') return undefined
-    return storableText(text.length <= STACK_MAX_CHARS ? text : `${cutText(text, STACK_MAX_CHARS)}…`)
-  } catch {
-    return undefined
-  }
-}
-
-/** A line of a stack: in V8 with `at`, in other engines with the function's name and an `@`. */
-const FRAME = /^\s+at |@.*:\d+:\d+$/
-
-/** Where the engine called the handler: what comes below is the engine's. */
-const OWN_FRAME = / Attempt\.#?call /
 
 function describe(thrown: unknown): string {
   return typeof thrown === 'string' ? thrown : (JSON.stringify(thrown) ?? String(thrown))

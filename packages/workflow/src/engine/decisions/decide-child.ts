@@ -1,8 +1,8 @@
 import type { RunStatus } from '../../adapter/lifecycle.ts'
 import type { RunCause, SerialisedError } from '../../cause.ts'
 import type { StepDefinition } from '../../definition/step.ts'
-import { BelayError } from '../../errors.ts'
 import { sentence } from '../../words.ts'
+import { attemptError, withoutStack } from '../base/stack-frames.ts'
 import type { WaitAnswer } from './decide-wait.ts'
 
 /** How the child of a step is. */
@@ -36,7 +36,7 @@ export function decideChild(
       const who = `Step "${step.name}" of run ${runId} failed because its child, run ${child.runId} of "${child.workflow}",`
       const cause = errorOf(child.cause)
       const why = cause === undefined ? '' : `: ${cause.message}`
-      const error = new BelayError('child_failed', sentence(`${who} ended as ${child.status}${why}`), {
+      const error = attemptError('child_failed', sentence(`${who} ended as ${child.status}${why}`), {
         runId,
         step: step.name,
         cause,
@@ -60,16 +60,21 @@ function errorOf(cause: RunCause | undefined): Error | undefined {
   switch (cause?.type) {
     case 'step_failed':
       return Object.assign(
-        new Error(`step "${cause.step}" failed: ${cause.error.message}`),
+        stackless(`step "${cause.step}" failed: ${cause.error.message}`),
         named(cause.error),
       )
     case 'cancelled':
-      return new Error(cause.reason === undefined ? 'it was cancelled' : `it was cancelled: ${cause.reason}`)
+      return stackless(cause.reason === undefined ? 'it was cancelled' : `it was cancelled: ${cause.reason}`)
     case 'deadline':
-      return new Error(`it had not ended by its deadline, ${cause.deadlineAt}`)
+      return stackless(`it had not ended by its deadline, ${cause.deadlineAt}`)
     case undefined:
       return undefined
   }
+}
+
+/** What ended the child was raised in its own run: the stack of this place says nothing. */
+function stackless(message: string): Error {
+  return withoutStack(new Error(message))
 }
 
 function named({ name, code, cause }: SerialisedError): object {

@@ -11,14 +11,15 @@ import {
   type Sleep,
   type Wait,
 } from '../../definition/wait.ts'
-import { DURATION_MAX, type Duration, durationMs } from '../../duration.ts'
-import { BelayError } from '../../errors.ts'
+import { DURATION_MAX, type Duration, durationMs, durationText } from '../../duration.ts'
+import type { BelayError } from '../../errors.ts'
 import { PermanentError } from '../../handler-errors.ts'
 import { type Instant, instantMs } from '../../instant.ts'
 import { shown } from '../../shown.ts'
 import { messageOf } from '../../thrown.ts'
 import { sentence } from '../../words.ts'
 import { fromJsonText } from '../base/payload.ts'
+import { attemptError } from '../base/stack-frames.ts'
 
 /** The stored state of a waiting step, and the store's clock: everything a decision depends on. */
 export type WaitRow = Pick<StepPayloads, 'output' | 'availableAt' | 'waitingSince' | 'signalledAt'> & {
@@ -121,7 +122,7 @@ function rejectionOf({ runId, step }: WaitPlace, output: JsonText): BelayError |
   const { approved, by, at, comment } = fromJsonText(output) as Decision
   if (approved) return undefined
   const why = comment === undefined ? '' : `: ${comment}`
-  return new BelayError(
+  return attemptError(
     'approval_rejected',
     sentence(`Step "${step.name}" of run ${runId} was rejected by ${by} at ${at}${why}`),
     { runId, step: step.name },
@@ -134,9 +135,9 @@ function timedOut({ runId, step }: WaitPlace, { kind, timeoutMs, onTimeout }: Si
   }
   if (onTimeout !== 'fail') return { type: 'output', value: onTimeout.output }
   const what = STEP_KINDS[kind].signal.noun
-  const error = new BelayError(
+  const error = attemptError(
     'signal_timeout',
-    `Step "${step.name}" of run ${runId} waited ${timeoutMs} ms for its ${what}, which did not come. Raise \`timeout\`, or give \`onTimeout\` a stand-in.`,
+    `Step "${step.name}" of run ${runId} waited ${durationText(timeoutMs ?? 0)} for its ${what}, which did not come. Raise \`timeout\`, or give \`onTimeout\` a stand-in.`,
     { runId, step: step.name },
   )
   return { type: 'threw', error }
@@ -147,9 +148,9 @@ function decidePoll({ runId, step }: WaitPlace, poll: Poll, row: WaitRow): WaitS
   const judge = (answer: unknown): WaitAnswer => {
     if (!isNotYet(answer)) return { type: 'output', value: answer }
     if (leftMs > 0) return { type: 'waits', wake: { afterMs: Math.min(poll.everyMs, leftMs) } }
-    const error = new BelayError(
+    const error = attemptError(
       'poll_timeout',
-      `Step "${step.name}" of run ${runId} polled for ${poll.timeoutMs} ms, and every answer was "not yet". Raise \`timeout\`, or look at what it polls.`,
+      `Step "${step.name}" of run ${runId} polled for ${durationText(poll.timeoutMs ?? 0)}, and every answer was "not yet". Raise \`timeout\`, or look at what it polls.`,
       { runId, step: step.name },
     )
     return { type: 'threw', error }

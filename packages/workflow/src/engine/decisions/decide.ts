@@ -9,6 +9,7 @@ import { counted } from '../../words.ts'
 import { retryDelayMs } from '../base/backoff.ts'
 import { serialiseError } from '../base/payload.ts'
 import type { Runtime } from '../base/runtime.ts'
+import { attemptError } from '../base/stack-frames.ts'
 
 /** How an attempt ended in the worker. */
 export type AttemptEnd =
@@ -161,7 +162,7 @@ export function refOf({ runId, step, fence, direction, definitionId }: Claim): A
 /** The error of a step that has lost its worker `lossesMax` times: it fails instead of running again. Undefined below that. */
 export function poisonError(claim: Claim, step: StepDefinition): BelayError | undefined {
   if (claim.losses < step.lossesMax) return undefined
-  return new BelayError(
+  return attemptError(
     'worker_lost',
     `Step "${step.name}" of run ${claim.runId} lost its worker ${counted(claim.losses, 'time')} and is not tried again: its handler may be what crashes the workers. Look at their logs; raise \`lossesMax\` if the losses had another reason.`,
     { runId: claim.runId, step: step.name, attempt: claim.attempt },

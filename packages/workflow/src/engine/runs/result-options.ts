@@ -1,5 +1,5 @@
 import type { Clock, Timer } from '../../clock.ts'
-import type { Duration } from '../../duration.ts'
+import { type Duration, durationText } from '../../duration.ts'
 import { BelayError } from '../../errors.ts'
 import { abortSignal, checkOptions, duration, type OptionTable } from '../../options/index.ts'
 
@@ -80,7 +80,7 @@ function resultTimeout({ runId, step }: Awaited, timeoutMs: number): BelayError 
   const again = step === undefined ? 'result()' : 'step()'
   return new BelayError(
     'result_timeout',
-    `${what} ${timeoutMs} ms after its result was awaited. The run goes on: await it again with ${again}, ask with explain() what it waits for, or stop it with cancel().`,
+    `${what} ${durationText(timeoutMs)} after its result was awaited. The run goes on: await it again with ${again}, ask with explain() what it waits for, or stop it with cancel().`,
     { runId, step },
   )
 }
