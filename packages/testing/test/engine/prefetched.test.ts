@@ -1,5 +1,5 @@
-import { define, type RunHandle } from '@belay/workflow'
-import { describe, expect, it } from 'vitest'
+import { define, type RunHandle, unchecked } from '@belay/workflow'
+import { describe, expect, it, vi } from 'vitest'
 import { engines, gate } from './bench-of-engines.ts'
 
 const QUICK = 200
@@ -72,6 +72,34 @@ describe('a worker whose handlers have been quick', () => {
     const steps = states.flatMap((state) => state.steps)
     expect(steps.every(({ failures, losses }) => failures === 0 && losses === 0)).toBe(true)
     await second.stop()
+  })
+
+  it('reads large payloads for no more steps in advance than it has slots', async () => {
+    const { clock, adapter, worker, engine } = engines()
+    const { quick } = workflows()
+    const { passed, open } = gate()
+    const large = define('large', { version: 1, input: unchecked<string>() }).step('a', {
+      run: async ({ input }) => {
+        await passed
+        return input.length
+      },
+    })
+    const made = await worker({ workflows: [quick, large], concurrency: 2 })
+    await made.runMany(quick, times(QUICK))
+    await clock.advance('10ms')
+    const load = vi.spyOn(adapter, 'load')
+
+    const inputs = times(SLOW).map((_, n) => ({ input: `${n}`.repeat(5_000) }))
+    const started = await engine().runMany(large, inputs)
+    await clock.advance('10ms')
+    const leased = await leasedOf(started)
+    const read = new Set(load.mock.calls.flatMap(([requests]) => requests.map(({ runId }) => runId))).size
+    open()
+    const lengths = await clock.runUntil(Promise.all(started.map((run) => run.result())))
+
+    expect(leased).toBe(SLOW)
+    expect(read).toBe(4)
+    expect(lengths.map(({ a }) => a)).toEqual(inputs.map(({ input }) => input.length))
   })
 
   it('leases one step at a time if it has one slot', async () => {

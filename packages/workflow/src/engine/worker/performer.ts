@@ -27,6 +27,11 @@ export class Performer {
   readonly #parts: PerformerParts
   readonly #capacity: Capacity
   readonly #slots: Slots<Attempt, AttemptEnd | undefined>
+  /** Attempts that have read their payloads, or are reading them. As many again as there are slots: payloads read ahead may be large. */
+  readonly #readers = new Set<Attempt>()
+  readonly #readersMax: number
+  /** Attempts that wait until another one may read, in order. They may find that they need not read. */
+  #unread: Attempt[] = []
   /** Handlers that have ended since the last look. */
   #ended = 0
   #looking = false
@@ -35,10 +40,12 @@ export class Performer {
     this.#parts = parts
     this.#capacity = parts.capacity
     const { concurrency, capacity, lease, onEnd } = parts
+    this.#readersMax = 2 * concurrency
     this.#slots = new Slots({
       concurrency,
       perform: (attempt) => (lease.holds ? this.#call(attempt) : this.#callOnceHeld(attempt)),
       onEnd: (attempt, end) => {
+        if (this.#readers.size > 0) this.#hasRead(attempt)
         if (end === undefined) return capacity.free()
         this.#ended += 1
         capacity.ended()
@@ -49,9 +56,27 @@ export class Performer {
 
   perform(attempt: Attempt): void {
     this.#capacity.take()
+    if (this.#readers.size < this.#readersMax) return this.#begin(attempt)
+    this.#unread.push(attempt)
+    this.#lookLater()
+  }
+
+  #begin(attempt: Attempt): void {
     const reading = attempt.prepare()
-    if (reading === undefined) this.#queue(attempt)
-    else void this.#prepare(attempt, reading)
+    if (reading === undefined) return this.#queue(attempt)
+    this.#readers.add(attempt)
+    void this.#prepare(attempt, reading)
+  }
+
+  /** An attempt that may have read needs its payloads no more: others may read. */
+  #hasRead(attempt: Attempt): void {
+    if (!this.#readers.delete(attempt)) return
+    while (this.#readers.size < this.#readersMax) {
+      const next = this.#unread.shift()
+      if (next === undefined) return
+      if (next.phase === 'queued') this.#begin(next)
+      else this.#capacity.free()
+    }
   }
 
   /** Its decision is recorded, and its payloads are there. */
@@ -72,14 +97,16 @@ export class Performer {
     this.#parts.runtime.clock.after(LOOK_MS, () => {
       this.#looking = false
       this.#giveBackLate()
-      if (this.#slots.free < 0) this.#lookLater()
+      if (this.#slots.free < 0 || this.#unread.length > 0) this.#lookLater()
     })
   }
 
   /** The handlers have become slow: gives back what would wait for longer than another look, newest first. Other workers may have free slots. */
   #giveBackLate(): void {
-    for (const attempt of this.#slots.withdraw(this.#ended)) {
+    const unreadKept = Math.max(0, this.#ended - this.#slots.waiting)
+    for (const attempt of [...this.#unread.splice(unreadKept), ...this.#slots.withdraw(this.#ended)]) {
       this.#capacity.free()
+      this.#readers.delete(attempt)
       if (attempt.phase === 'queued') this.#parts.onEnd(attempt, { type: 'given_up' })
     }
   }
@@ -90,6 +117,7 @@ export class Performer {
       return
     }
     this.#capacity.free()
+    this.#hasRead(attempt)
     // It may have been given up meanwhile.
     if (attempt.phase === 'queued') this.#parts.onEnd(attempt, { type: 'given_up' })
   }

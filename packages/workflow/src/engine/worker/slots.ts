@@ -27,7 +27,12 @@ export class Slots<Item, End> {
 
   /** How many more items could begin at once. Negative if more items are queued than slots are free. */
   get free(): number {
-    return this.#options.concurrency - this.#busy - (this.#queue.length - this.#next)
+    return this.#options.concurrency - this.#busy - this.waiting
+  }
+
+  /** Items that have not begun. */
+  get waiting(): number {
+    return this.#queue.length - this.#next
   }
 
   /** Takes back the items that have not begun, but for the first `kept`. */
