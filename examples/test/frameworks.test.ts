@@ -1,4 +1,6 @@
 import { type PostgresServer, startPostgres } from '@belay/postgres-server'
+import { createEngine } from '@belay/workflow'
+import { postgres } from '@belay/workflow-postgres'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { Program } from './program.ts'
 
@@ -8,11 +10,19 @@ beforeAll(async () => {
 })
 afterAll(() => server.stop())
 
-/** The application in a process of its own, as `node examples/frameworks/dist/main.js hono` starts it. */
-async function start(framework: string) {
-  const program = new Program('../frameworks/dist/main.js', [framework], {
-    DATABASE_URL: await server.createDatabase(),
-  })
+/** What a person types after `node examples/frameworks/dist/`. Nest has a program of its own, because its modules make the engine. */
+const PROGRAMS = {
+  hono: ['main.js', 'hono'],
+  express: ['main.js', 'express'],
+  fastify: ['main.js', 'fastify'],
+  nest: ['nest/main.js'],
+} as const
+
+/** The application in a process of its own. */
+async function start(framework: keyof typeof PROGRAMS) {
+  const [file, ...args] = PROGRAMS[framework]
+  const database = await server.createDatabase()
+  const program = new Program(`../frameworks/dist/${file}`, args, { DATABASE_URL: database })
   onTestFinished(async () => {
     await program.kill('SIGKILL')
   })
@@ -24,7 +34,13 @@ async function start(framework: string) {
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify(body),
     })
-  return { program, url, post }
+  return { program, database, url, post }
+}
+
+/** How many workers are registered. One that closes takes its name out. */
+async function workersOf(database: string): Promise<number> {
+  await using engine = createEngine({ adapter: postgres(database) })
+  return (await engine.workers.list()).length
 }
 
 /** The names of the server-sent events, and what the steps told. */
@@ -34,7 +50,7 @@ function summary(stream: string) {
   return { last: names.at(-1), names: new Set(names), stream }
 }
 
-describe.each(['hono', 'express', 'fastify'])('the application with %s', (framework) => {
+describe.each(Object.keys(PROGRAMS) as (keyof typeof PROGRAMS)[])('the application with %s', (framework) => {
   test('starts a run once for each key, and answers what is wrong', async () => {
     const { url, post } = await start(framework)
 
@@ -64,18 +80,35 @@ describe.each(['hono', 'express', 'fastify'])('the application with %s', (framew
     expect(await (await fetch(`${url}/runs/${runId}`)).json()).toEqual({ status: 'completed' })
   })
 
+  test('sends a signal to a run that waits for it, and refuses a wrong one', async () => {
+    const { url, post } = await start(framework)
+    const started = await post('/orders/o1', { item: 'rope', onHold: true })
+    const { runId } = (await started.json()) as { runId: string }
+
+    const wrong = await post(`/runs/${runId}/release`, { by: '' })
+    const right = await post(`/runs/${runId}/release`, { by: 'grace' })
+    const { last } = summary(await (await fetch(`${url}/runs/${runId}/changes`)).text())
+
+    expect([wrong, right].map(({ status }) => status)).toEqual([400, 200])
+    expect(['delivered', 'kept']).toContain(((await right.json()) as { result: string }).result)
+    expect(last).toBe('end')
+    expect(await (await fetch(`${url}/runs/${runId}`)).json()).toEqual({ status: 'completed' })
+  })
+
   test('on SIGTERM ends its streams, and then itself', async () => {
-    const { program, url, post } = await start(framework)
-    const { runId } = (await (await post('/orders/o1', { item: 'rope', later: true })).json()) as {
+    const { program, database, url, post } = await start(framework)
+    const { runId } = (await (await post('/orders/o1', { item: 'rope', onHold: true })).json()) as {
       runId: string
     }
     const response = await fetch(`${url}/runs/${runId}/changes`)
     const reader = response.body!.getReader()
     expect((await reader.read()).done).toBe(false)
+    expect(await workersOf(database)).toBe(1)
 
     const ended = program.kill('SIGTERM')
     while (!(await reader.read()).done);
 
     expect(await ended).toMatchObject({ code: 0, signal: null })
+    expect(await workersOf(database)).toBe(0)
   })
 })
