@@ -1,8 +1,7 @@
 import { type PostgresServer, startPostgres } from '@belay/postgres-server'
-import { createEngine } from '@belay/workflow'
-import { postgres } from '@belay/workflow-postgres'
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { afterAll, beforeAll } from 'vitest'
 import { Program } from './program.ts'
+import { startApplication, testApplication } from './web-application.ts'
 
 let server: PostgresServer
 beforeAll(async () => {
@@ -18,97 +17,10 @@ const PROGRAMS = {
   nest: ['nest/main.js'],
 } as const
 
-/** The application in a process of its own. */
-async function start(framework: keyof typeof PROGRAMS) {
-  const [file, ...args] = PROGRAMS[framework]
-  const database = await server.createDatabase()
-  const program = new Program(`../frameworks/dist/${file}`, args, { DATABASE_URL: database })
-  onTestFinished(async () => {
-    await program.kill('SIGKILL')
+for (const [framework, [file, ...args]] of Object.entries(PROGRAMS)) {
+  testApplication(framework, async () => {
+    const database = await server.createDatabase()
+    const program = new Program(`../frameworks/dist/${file}`, args, { DATABASE_URL: database })
+    return startApplication(program, { database, says: 'listens on' })
   })
-  await program.says('listens on')
-  const url = /http:\S+/.exec(program.output)![0]
-  const post = (path: string, body: unknown) =>
-    fetch(`${url}${path}`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(body),
-    })
-  return { program, database, url, post }
 }
-
-/** How many workers are registered. One that closes takes its name out. */
-async function workersOf(database: string): Promise<number> {
-  await using engine = createEngine({ adapter: postgres(database) })
-  return (await engine.workers.list()).length
-}
-
-/** The names of the server-sent events, and what the steps told. */
-function summary(stream: string) {
-  const events = stream.trim().split('\n\n')
-  const names = events.map((event) => /^event: (\w+)$/m.exec(event)?.[1])
-  return { last: names.at(-1), names: new Set(names), stream }
-}
-
-describe.each(Object.keys(PROGRAMS) as (keyof typeof PROGRAMS)[])('the application with %s', (framework) => {
-  test('starts a run once for each key, and answers what is wrong', async () => {
-    const { url, post } = await start(framework)
-
-    const first = await post('/orders/o1', { item: 'rope' })
-    const again = await post('/orders/o1', { item: 'rope' })
-    const other = await post('/orders/o1', { item: 'harness' })
-    const wrong = await post('/orders/o2', { item: '' })
-    const unknown = await fetch(`${url}/runs/01920000-0000-7000-8000-000000000000`)
-
-    expect([first, again, other, wrong, unknown].map(({ status }) => status)).toEqual([
-      202, 202, 409, 400, 404,
-    ])
-    expect(await again.json()).toEqual(await first.json())
-  })
-
-  test('streams the changes of a run to its end', async () => {
-    const { url, post } = await start(framework)
-    const { runId } = (await (await post('/orders/o1', { item: 'rope' })).json()) as { runId: string }
-
-    const response = await fetch(`${url}/runs/${runId}/changes`)
-    const { last, names, stream } = summary(await response.text())
-
-    expect(response.headers.get('content-type')).toContain('text/event-stream')
-    expect(last).toBe('end')
-    expect([...names]).toEqual(expect.arrayContaining(['run', 'step']))
-    expect(stream).toContain('packed rope-1')
-    expect(await (await fetch(`${url}/runs/${runId}`)).json()).toEqual({ status: 'completed' })
-  })
-
-  test('sends a signal to a run that waits for it, and refuses a wrong one', async () => {
-    const { url, post } = await start(framework)
-    const started = await post('/orders/o1', { item: 'rope', onHold: true })
-    const { runId } = (await started.json()) as { runId: string }
-
-    const wrong = await post(`/runs/${runId}/release`, { by: '' })
-    const right = await post(`/runs/${runId}/release`, { by: 'grace' })
-    const { last } = summary(await (await fetch(`${url}/runs/${runId}/changes`)).text())
-
-    expect([wrong, right].map(({ status }) => status)).toEqual([400, 200])
-    expect(['delivered', 'kept']).toContain(((await right.json()) as { result: string }).result)
-    expect(last).toBe('end')
-    expect(await (await fetch(`${url}/runs/${runId}`)).json()).toEqual({ status: 'completed' })
-  })
-
-  test('on SIGTERM ends its streams, and then itself', async () => {
-    const { program, database, url, post } = await start(framework)
-    const { runId } = (await (await post('/orders/o1', { item: 'rope', onHold: true })).json()) as {
-      runId: string
-    }
-    const response = await fetch(`${url}/runs/${runId}/changes`)
-    const reader = response.body!.getReader()
-    expect((await reader.read()).done).toBe(false)
-    expect(await workersOf(database)).toBe(1)
-
-    const ended = program.kill('SIGTERM')
-    while (!(await reader.read()).done);
-
-    expect(await ended).toMatchObject({ code: 0, signal: null })
-    expect(await workersOf(database)).toBe(0)
-  })
-})
