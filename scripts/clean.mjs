@@ -6,5 +6,6 @@ import { at } from './root.mjs'
 for (const folder of workspaceFolders()) {
   for (const output of ['dist', 'bundle']) rmSync(at(folder, output), { recursive: true, force: true })
 }
-for (const made of ['site/dist', 'site/api']) rmSync(at(made), { recursive: true, force: true })
+for (const made of ['site/dist', 'site/api', 'examples/next/.next'])
+  rmSync(at(made), { recursive: true, force: true })
 rmSync(at('.turbo'), { recursive: true, force: true })

@@ -1,12 +1,9 @@
 import './require-node.mjs'
-import { createHash } from 'node:crypto'
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
+import { installApart } from './install-apart.mjs'
 import { at } from './root.mjs'
 import { run } from './run.mjs'
 import { setUp } from './setup.mjs'
-
-const LOCKFILE = at('site/pnpm-lock.yaml')
-const STAMP = at('site/node_modules/.belay-installed')
 
 const command = process.argv[2] ?? 'dev'
 if (!['dev', 'build', 'preview'].includes(command)) {
@@ -14,41 +11,18 @@ if (!['dev', 'build', 'preview'].includes(command)) {
   process.exit(2)
 }
 await setUp()
-await installTools()
+await installApart('site', 'the tools of the site, about 140 MB')
 // The reference of the interface is written from the built declarations. A link in a docstring that leads nowhere fails it.
 if (command === 'build' || !existsSync(at('site/api')))
   await inSite('typedoc/bin/typedoc', '--logLevel', 'Warn')
 await inSite('vitepress/bin/vitepress.js', command, '.', ...process.argv.slice(3))
 if (command === 'build') console.log('The site is in site/dist: any server of static files can deliver it.')
 
-/** Installs what builds the site. It is no part of the workspace: nobody who runs or tests Belay needs it. */
-async function installTools() {
-  const wanted = createHash('sha256').update(readFileSync(LOCKFILE)).digest('hex')
-  if (existsSync(STAMP) && readFileSync(STAMP, 'utf8') === wanted) return
-  console.log('Installing the tools of the site (once, about 140 MB in site/node_modules)…')
-  await must(
-    at('node_modules/pnpm/bin/pnpm.cjs'),
-    'install',
-    '--frozen-lockfile',
-    '--prefer-offline',
-    '--reporter=silent',
-  )
-  writeFileSync(STAMP, wanted)
-}
-
 /**
  * @param {string} program
  * @param {readonly string[]} args
  */
-function inSite(program, ...args) {
-  return must(at('site/node_modules', program), ...args)
-}
-
-/**
- * @param {string} program
- * @param {readonly string[]} args
- */
-async function must(program, ...args) {
-  const code = await run(process.execPath, [program, ...args], { cwd: at('site') })
+async function inSite(program, ...args) {
+  const code = await run(process.execPath, [at('site/node_modules', program), ...args], { cwd: at('site') })
   if (code !== 0) process.exit(code)
 }

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 const WAIT_MAX_MS = 30_000
 
 /** PGlite is WebAssembly. These processes live for seconds: optimising its code takes longer than they gain from it. */
-const QUICK_START = '--liftoff-only'
+const QUICK_START = ['--liftoff-only']
 
 /** How a process ended, and its output. */
 export interface Ended {
@@ -22,15 +22,16 @@ export class Program {
   #out = ''
   #err = ''
 
-  /** `file` is a file of examples/dist. */
+  /** `file` is relative to examples/dist. `flags` are given to Node. */
   constructor(
     file: string,
     args: readonly string[] = [],
     environment: Readonly<Record<string, string>> = {},
+    flags: readonly string[] = QUICK_START,
   ) {
     const { DATABASE_URL: _, NO_COLOR: __, FORCE_COLOR: ___, ...inherited } = process.env
     const path = fileURLToPath(new URL(`../dist/${file}`, import.meta.url))
-    this.#child = spawn(process.execPath, [QUICK_START, path, ...args], {
+    this.#child = spawn(process.execPath, [...flags, path, ...args], {
       env: { ...inherited, ...environment },
       stdio: ['ignore', 'pipe', 'pipe'],
     })

@@ -15,6 +15,11 @@ function application(engine: Engine, streams: Streams): Express {
     response.status(202).json({ runId: run.id })
   })
 
+  app.post('/runs/:id/release', async (request, response) => {
+    const receipt = await engine.signal(request.params.id, 'released', request.body)
+    response.json({ result: receipt.result })
+  })
+
   app.get('/runs/:id', async (request, response) => {
     const run = await engine.runs.get(request.params.id)
     if (run === undefined) response.sendStatus(404)

@@ -16,6 +16,11 @@ function application(engine: Engine, streams: Streams): FastifyInstance {
     return reply.code(202).send({ runId: run.id })
   })
 
+  app.post<{ Params: { id: string } }>('/runs/:id/release', async (request) => {
+    const receipt = await engine.signal(request.params.id, 'released', request.body)
+    return { result: receipt.result }
+  })
+
   app.get<{ Params: { id: string } }>('/runs/:id', async (request, reply) => {
     const run = await engine.runs.get(request.params.id)
     return run === undefined ? reply.code(404).send() : { status: run.status }

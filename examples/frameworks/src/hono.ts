@@ -16,6 +16,11 @@ function application(engine: Engine, streams: Streams): Hono {
     return c.json({ runId: run.id }, 202)
   })
 
+  app.post('/runs/:id/release', async (c) => {
+    const receipt = await engine.signal(c.req.param('id'), 'released', await c.req.json())
+    return c.json({ result: receipt.result })
+  })
+
   app.get('/runs/:id', async (c) => {
     const run = await engine.runs.get(c.req.param('id'))
     return run === undefined ? c.notFound() : c.json({ status: run.status })
