@@ -4,7 +4,7 @@ import { type MemoryAdapter, memory } from '../../src/index.ts'
 import { simulate, verbsOf } from '../../src/simulation/index.ts'
 import { violationsLike, withVerbs } from './sabotage.ts'
 
-// CI runs a thousand, in a stage of its own.
+// CI runs a thousand, in a stage of its own. A multiple of ten.
 const SEEDS = 100
 
 /** A verb that behaves differently with an option must be called with and without it. */
@@ -71,9 +71,11 @@ const KINDS = ['map', 'map collect', 'map compensateAll', 'map concurrency', 'fa
 describe('simulated worlds', () => {
   const calls = new Set<string>()
 
-  it(`every guarantee holds in ${SEEDS} worlds`, async () => {
+  const tens = Array.from({ length: SEEDS / 10 }, (_, ten) => ten * 10 + 1)
+
+  it.each(tens)('every guarantee holds in ten worlds from seed %i', async (first) => {
     const broken: string[] = []
-    for (let seed = 1; seed <= SEEDS; seed += 1) {
+    for (let seed = first; seed < first + 10; seed += 1) {
       const report = await simulate({ seed })
       for (const call of Object.keys(report.calls)) calls.add(call)
       for (const violation of report.violations)
