@@ -1,20 +1,13 @@
 import './require-node.mjs'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { isMain } from './main-module.mjs'
 import { workspaceFolders } from './packages.mjs'
 import { at, root } from './root.mjs'
 import { run } from './run.mjs'
 
-/**
- * Type-checks everything that is written in TypeScript, tests and scripts included; vitest strips types without reading them.
- * @param {{ onLine?: (line: string) => void }} [options]
- * @returns {Promise<number>} tsc's exit code
- */
-export function checkTypes(options = {}) {
-  const tsc = at('node_modules/typescript/bin/tsc')
-  return run(process.execPath, [tsc, '-b', '.', ...testProjects(), 'tools'], { cwd: root, ...options })
-}
+// Everything that is written in TypeScript, tests and scripts included; vitest strips types without reading them.
+const tsc = at('node_modules/typescript/bin/tsc')
+process.exitCode = await run(process.execPath, [tsc, '-b', '.', ...testProjects(), 'tools'], { cwd: root })
 
 /** Projects that nobody refers to, because they emit nothing. */
 function testProjects() {
@@ -22,5 +15,3 @@ function testProjects() {
     .filter((folder) => existsSync(at(folder, 'tsconfig.test.json')) && existsSync(at(folder, 'test')))
     .map((folder) => join(folder, 'tsconfig.test.json'))
 }
-
-if (isMain(import.meta.url)) process.exitCode = await checkTypes()

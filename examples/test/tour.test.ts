@@ -98,11 +98,9 @@ describe('the tour in a terminal of 80 columns and 24 rows', () => {
 })
 
 describe('the tour in other terminals', () => {
-  test.each([
-    [120, 45],
-    [60, 24],
-  ])('of %i columns and %i rows goes on by itself, and kills by itself', async (columns, rows) => {
-    const tour = inTerminal(columns, rows, '--pace', '20')
+  // tour-pages.test.ts draws each page in other sizes, too.
+  test('of 60 columns and 24 rows goes on by itself, and kills by itself', async () => {
+    const tour = inTerminal(60, 24, '--pace', '20')
 
     expect(await tour.ended).toBe(0)
 
@@ -171,11 +169,11 @@ describe('a tour that is ended half-way', () => {
     expect(await filesLeft()).toEqual([])
   })
 
-  test.each(['SIGTERM', 'SIGHUP'] as const)('by %s without a terminal does, too', async (signal) => {
+  test('by SIGTERM without a terminal does, too', async () => {
     const tour = new Program('start.js', SLOW, { TMPDIR: folder })
     await tour.says('reserveStock: started')
 
-    const { code, out } = await tour.kill(signal)
+    const { code, out } = await tour.kill('SIGTERM')
 
     expect(code, out).toBe(130)
     const pids = pidsIn(out)
@@ -184,6 +182,7 @@ describe('a tour that is ended half-way', () => {
     expect(await filesLeft()).toEqual([])
   })
 
+  // The system tells it by SIGHUP.
   test('by closing its terminal does, too', async () => {
     const tour = inTerminal(80, 24, ...SLOW)
     const pids = pidsIn((await tour.shows('go on')).join('\n'))

@@ -155,7 +155,8 @@ describe.each([
     return lines.map((line) => line.split('\t')[1]!)
   }
 
-  test('an expense claim is approved, paid once and completed', async () => {
+  // Each process starts an embedded database anew, which takes seconds: the order below shows there that a database outlives its processes.
+  test.skipIf(isEmbedded)('an expense claim is approved, paid once and completed', async () => {
     await killedOnce('claim c1 is run', 'claim', 'c1')
     await killedOnce('manager: waiting', 'work')
     await killedOnce('approval of c1: delivered', 'approve', 'c1', 'grace', '8000')
@@ -169,7 +170,7 @@ describe.each([
     ])
   })
 
-  // Starting an embedded database takes seconds, and a rejection travels like an approval.
+  // A rejection travels like an approval.
   test.skipIf(isEmbedded)('another is rejected, and its budget is released', async () => {
     await killedOnce('claim c2 is run', 'claim', 'c2')
     await killedOnce('rejection of c2: kept', 'reject', 'c2', 'grace', 'walk')

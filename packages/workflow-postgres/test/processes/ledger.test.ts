@@ -32,36 +32,46 @@ async function given({ onTestFinished }: TestContext) {
 /** The ledger of a run that fails at its end: each entry once, undone in reverse. */
 const LEFT = ['debit', 'credit', 'credit:undo', 'debit:undo']
 
+type Kill = readonly [point: 'begin' | 'handler' | 'commit' | 'committed', nth: number]
+
+// A run makes four transactions: two forward, two to undo them. `npm test` kills in each direction and at each point; `npm run kills` more often.
+const FEW: readonly Kill[] = [
+  ['begin', 4],
+  ['handler', 1],
+  ['commit', 2],
+  ['committed', 3],
+]
+const MORE: readonly Kill[] = [
+  ['begin', 1],
+  ['handler', 3],
+  ['commit', 1],
+  ['commit', 4],
+  ['committed', 1],
+  ['committed', 4],
+]
+const KILLED_AT = process.env['KILL_POINTS'] === undefined ? FEW : [...FEW, ...MORE]
+
 describe('the ledger of transactional steps', () => {
-  // A run makes four transactions: two forward, two to undo them.
-  it.concurrent.for([
-    ['begin', 1],
-    ['begin', 4],
-    ['handler', 1],
-    ['handler', 3],
-    ['commit', 1],
-    ['commit', 2],
-    ['commit', 4],
-    ['committed', 1],
-    ['committed', 3],
-    ['committed', 4],
-  ] as const)('has each row once when a worker is killed at %s %i', async ([point, nth], context) => {
-    const { engine, worker, entries } = await given(context)
-    const killed = worker({ NAME: 'killed', STALL_AT: point, STALL_NTH: `${nth}`, START_KEY: 'one' })
-    await killed.saysEvent('run')
-    const runId = killed.lines.find(({ event }) => event === 'run')!.id!
-    await killed.saysEvent('stalled')
+  it.concurrent.for(KILLED_AT)(
+    'has each row once when a worker is killed at %s %i',
+    async ([point, nth], context) => {
+      const { engine, worker, entries } = await given(context)
+      const killed = worker({ NAME: 'killed', STALL_AT: point, STALL_NTH: `${nth}`, START_KEY: 'one' })
+      await killed.saysEvent('run')
+      const runId = killed.lines.find(({ event }) => event === 'run')!.id!
+      await killed.saysEvent('stalled')
 
-    await killed.kill()
-    worker({ NAME: 'living' })
-    await engine.runs
-      .handle(runId)
-      .result()
-      .catch(() => {})
+      await killed.kill()
+      worker({ NAME: 'living' })
+      await engine.runs
+        .handle(runId)
+        .result()
+        .catch(() => {})
 
-    expect((await engine.runs.get(runId))?.status).toBe('compensated')
-    expect(await entries(runId)).toEqual(LEFT)
-  })
+      expect((await engine.runs.get(runId))?.status).toBe('compensated')
+      expect(await entries(runId)).toEqual(LEFT)
+    },
+  )
 
   it.concurrent.for([['begin'], ['handler'], ['commit'], ['committed']] as const)(
     'has each row once when a worker is stopped past its lease at %s, and continues',
