@@ -99,4 +99,21 @@ describe('a connection that died silently', () => {
     const clients = [await take(5_000), await take(5_000)]
     for (const client of clients) client.release()
   })
+
+  it('gives back its place even if it was opened for somebody who has given up since', async () => {
+    const proxy = await swallowingProxy(new URL(database.url))
+    const pool = poolOf(proxy.url, 2)
+    const { host, port, database: name, user } = new pg.Client(proxy.url)
+    const address = { host, port, database: name!, user: user! }
+    const take = (limitMs: number) => acquire({ pool, sizeOption: '`max`', address }, limitMs)
+    proxy.swallow()
+
+    // The third waits for a place. It gets that of the first, and gives up before that connection has waited for long.
+    const waits = await Promise.allSettled([take(100), take(100), take(200)])
+    proxy.pass()
+
+    expect(waits.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected'])
+    const clients = [await take(5_000), await take(5_000)]
+    for (const client of clients) client.release()
+  })
 })

@@ -3,6 +3,7 @@ import type { Pool, PoolClient, QueryConfig, QueryResult } from 'pg'
 import { codeOf, contended, type DatabaseAddress, nameOf, noteOfDriver } from '../base/errors.ts'
 import type { Lender, LentClient } from '../connection/pool-connection.ts'
 import type { Abandoned } from './abandoned.ts'
+import { watchConnects } from './connect-watch.ts'
 import type { Notices } from './notices.ts'
 import { CONNECT_TIMEOUT_MS, connectingClients, endSocket, isConnecting } from './pool.ts'
 import { prepareSession, type SessionFacts } from './session.ts'
@@ -53,7 +54,8 @@ export class Lending implements Lender {
 
 /**
  * A client of the pool, within a bounded time whatever the pool's own settings are. A pool without its own limit would wait for ever for a server that
- * accepts a connection and then says nothing, and would count that connection. So connections that got no answer during the whole wait are closed.
+ * accepts a connection and then says nothing, and would count that connection. So connections that got no answer during the whole wait are closed; a
+ * watch closes those that were opened later.
  */
 export function acquire(
   parts: Pick<LendingParts, 'pool' | 'sizeOption' | 'address'>,
@@ -78,7 +80,9 @@ export function acquire(
       else
         reject(error?.message.startsWith('timeout exceeded') ? exhausted(parts, ownMs) : noteOfDriver(error))
     })
-    const connecting = ownMs === 0 && pool.idleCount === 0 ? connectingClients(pool) : []
+    const mayConnect = ownMs === 0 && pool.idleCount === 0
+    const connecting = mayConnect ? connectingClients(pool) : []
+    if (mayConnect) watchConnects(pool, limitMs)
   })
 }
 

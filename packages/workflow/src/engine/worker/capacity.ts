@@ -28,8 +28,8 @@ export interface Reservation {
 
 /**
  * The one account of how many steps a session can take on: slots taken, slots reserved for calls under way, steps leased ahead, outcomes not yet
- * sent, and the claim window. It also knows which calls may still lease steps to this worker, and whether the answer of one was lost. Comparing with the store
- * needs that: a step that the session does not know may be in an answer on its way.
+ * sent, and the claim window. It also knows which calls may still lease steps to this worker, and whether the answer of one was lost. Comparing with
+ * the store needs that: a step that the session does not know may be in an answer on its way.
  */
 export class Capacity {
   readonly window = new ClaimWindow()
