@@ -13,7 +13,7 @@ import type {
   UndoPlan,
   UndoRecord,
 } from '@belay/workflow/adapter'
-import { ReadyQueue } from './ready-queue.ts'
+import { type QueuedStep, ReadyQueue } from './ready-queue.ts'
 
 export interface DefinitionRow {
   readonly saved: SavedDefinition
@@ -33,6 +33,8 @@ export interface RunRow {
   deadlineAt: number | null
   readonly tags: readonly string[]
   parent: ParentRun | null
+  /** 0 for none. */
+  priority: number
   /** Each of its ends is kept until it is forgotten. */
   reportsEnd: boolean
   steps: readonly StepRow[]
@@ -82,6 +84,8 @@ export interface StepRow {
   atOnce: number | null
   nextItem: number | null
   itemOrder: readonly number[] | null
+  /** Its run's and its own. */
+  priority: number
   /** Whether the step runs, as its definition decided; null before that. */
   branch: JsonText
 }
@@ -135,6 +139,12 @@ export interface RunEndRow {
   readonly status: EndStatus
 }
 
+/** A queued step that takes its place once it is due, unless it was claimed or moved meanwhile. */
+export interface LateStep extends QueuedStep {
+  readonly fence: number
+  readonly place: number
+}
+
 /** An open transaction, as seen by those who wait for a name that it holds. */
 export interface NameHolder {
   /** Resolves when the transaction ends. */
@@ -152,6 +162,8 @@ export class Rows {
   readonly liveRuns = new Set<RunRow>()
   readonly workers = new Map<string, WorkerRow>()
   readonly queue = new ReadyQueue()
+  /** Queued steps whose place is not theirs until they are due. */
+  readonly lateSteps = new Set<LateStep>()
   /** Keys, runs and steps that open transactions hold, by name. Whoever wants one of them waits. */
   readonly heldNames = new Map<string, NameHolder>()
   /** Operators' actions, by run id, oldest first. */

@@ -221,6 +221,8 @@ export interface FoundRun {
   readonly parent: ParentRun | null
   /** Epoch milliseconds, store clock. Null without a deadline, and for a run that a caller's open transaction starts. */
   readonly deadlineAt: number | null
+  /** Absent for 0. */
+  readonly priority?: number | undefined
 }
 
 export interface RunRecord {
@@ -243,6 +245,8 @@ export interface RunRecord {
   readonly tags: readonly string[]
   /** The run that this one was started for. */
   readonly parent: ParentRun | null
+  /** Absent for 0. */
+  readonly priority?: number | undefined
 }
 
 /** What a completed run gave. */
@@ -294,6 +298,8 @@ export interface StepRecord {
   readonly irreversible?: boolean | undefined
   /** Only of an item of a map: its key. Its `name` is the map's, with the key in brackets. */
   readonly itemKey?: string | undefined
+  /** The run's and the step's own together. Absent for 0. */
+  readonly priority?: number | undefined
   /** Only of the `join` of a map that limits how many items are under way at a time, once the map has decided them. */
   readonly turns?: Turns | undefined
 }

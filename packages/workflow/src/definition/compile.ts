@@ -8,6 +8,7 @@ import { definitionRecord, type StepFacts } from '../graph/record.ts'
 import { skippableSteps } from '../graph/skippable.ts'
 import { checkSchema } from './input-schema.ts'
 import { positiveMs, wholeNumber } from './option-check.ts'
+import { priorityOf } from './priority-option.ts'
 import type { BranchPolicy, StepDefinition } from './step.ts'
 import { itemOf, type StepDraft } from './step-draft.ts'
 import type { WorkflowDefinition } from './workflow.ts'
@@ -18,6 +19,7 @@ export interface DefinitionHead {
   readonly version: number
   readonly schema: StandardSchemaV1 | undefined
   readonly deadlineMs: number | null
+  readonly priority: number
   /** Ends of its runs start follow-ups. */
   readonly endSteps?: true
 }
@@ -32,11 +34,18 @@ export function definitionHead(
     readonly version: unknown
     readonly input?: StandardSchemaV1 | undefined
     readonly deadline?: unknown
+    readonly priority?: unknown
   },
 ): DefinitionHead {
   const version = wholeNumber({ workflow: name }, 'version', options.version, { min: 1, max: VERSION_MAX })
   if (options.input !== undefined) checkSchema({ workflow: name }, 'input', options.input)
-  return { name, version, schema: options.input, deadlineMs: deadlineMs(name, options.deadline) }
+  return {
+    name,
+    version,
+    schema: options.input,
+    deadlineMs: deadlineMs(name, options.deadline),
+    priority: priorityOf({ workflow: name }, options.priority),
+  }
 }
 
 function deadlineMs(workflow: string, given: unknown): number | null {

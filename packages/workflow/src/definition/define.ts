@@ -21,6 +21,7 @@ import { validateInput } from './input-schema.ts'
 import { loopDrafts } from './loop-draft.ts'
 import { mapDrafts } from './map-draft.ts'
 import { checkOptionNames } from './option-check.ts'
+import { PRIORITY_OPTION_NAMES } from './priority-option.ts'
 import {
   checkStepOptions,
   DEFAULT_POLICY,
@@ -47,6 +48,8 @@ export interface DefineOptions<Schema extends StandardSchemaV1> extends StepDefa
   readonly input?: (Schema & StorableSchema<Schema>) | undefined
   /** How long a run may take from its start. A run that takes longer fails with cause `deadline` and is undone. Default: no limit. */
   readonly deadline?: Duration | undefined
+  /** The priority of runs that are started without one: whole number from 0 to 1,000. Default 0. */
+  readonly priority?: number | undefined
 }
 
 /**
@@ -65,10 +68,18 @@ export function define<const Name extends string, Schema extends StandardSchemaV
 > {
   checkWorkflowName(name)
   const place = { workflow: name }
-  checkOptionNames(place, 'the definition', options, ['version', 'input', 'deadline', ...POLICY_OPTION_NAMES])
+  checkOptionNames(place, 'the definition', options, DEFINITION_OPTION_NAMES)
   const head = definitionHead(name, options)
   return new DefinedWorkflow(head, stepPolicy(place, options, DEFAULT_POLICY), new StepLog(), 0) as never
 }
+
+const DEFINITION_OPTION_NAMES = [
+  'version',
+  'input',
+  'deadline',
+  ...PRIORITY_OPTION_NAMES,
+  ...POLICY_OPTION_NAMES,
+]
 
 /**
  * Steps in the order of definition, shared by a definition and the definitions made from it. Each definition is a prefix of the log. Copying the
@@ -107,6 +118,7 @@ class DefinedWorkflow implements TypedDefinition<string, unknown, unknown, Recei
   readonly name: string
   readonly version: number
   readonly deadlineMs: number | null
+  readonly priority: number
   readonly #head: DefinitionHead
   readonly #defaults: StepPolicy
   readonly #log: StepLog
@@ -117,6 +129,7 @@ class DefinedWorkflow implements TypedDefinition<string, unknown, unknown, Recei
     this.name = head.name
     this.version = head.version
     this.deadlineMs = head.deadlineMs
+    this.priority = head.priority
     this.#head = head
     this.#defaults = defaults
     this.#log = log

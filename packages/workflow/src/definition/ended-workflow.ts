@@ -14,6 +14,7 @@ export class EndedWorkflow implements TypedDefinition<string, unknown, unknown, 
   readonly name: string
   readonly version: number
   readonly deadlineMs: number | null
+  readonly priority: number
   readonly #head: DefinitionHead
   readonly #drafts: readonly StepDraft[]
   readonly #ends: EndStepList
@@ -23,6 +24,7 @@ export class EndedWorkflow implements TypedDefinition<string, unknown, unknown, 
     this.name = head.name
     this.version = head.version
     this.deadlineMs = head.deadlineMs
+    this.priority = head.priority
     this.#head = { ...head, endSteps: true }
     this.#drafts = drafts
     this.#ends = ends

@@ -7,6 +7,7 @@ import type { GraphChild, GraphWait } from './graph-wait.ts'
 import type { CompensationContext, StepContext, TransactionContext } from './handler.ts'
 import type { OnItemFailure } from './map-options.ts'
 import type { RetryOptions } from './retry-policy.ts'
+import type { PriorityOption } from './priority-option.ts'
 import type { EffectOptions, PivotOptions } from './saga-options.ts'
 import type { FailingOptions } from './settled.ts'
 import type { CompensateOn, HeartbeatOptions } from './step-options.ts'
@@ -26,6 +27,8 @@ export interface GraphOptions<
   readonly input?: (Schema & StorableSchema<Schema>) | undefined
   /** How long a run may take from its start. A run that takes longer fails with cause `deadline` and is undone. Default: no limit. */
   readonly deadline?: Duration | undefined
+  /** The priority of runs that are started without one: whole number from 0 to 1,000. Default 0. */
+  readonly priority?: number | undefined
   readonly steps: Readonly<
     Record<
       StepName,
@@ -73,6 +76,7 @@ export interface GraphItem<HandlerName extends string = string>
   extends GraphStepDefaults,
     HeartbeatOptions,
     EffectOptions,
+    PriorityOption,
     GraphCondition<HandlerName> {
   /** The name of the handler that does the work. */
   readonly handler: HandlerName

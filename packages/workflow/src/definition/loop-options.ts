@@ -1,6 +1,7 @@
 import type { Duration } from '../duration.ts'
 import type { Answer, Cases, ConditionOptions, NoCases, OnSkipped } from './condition-options.ts'
 import type { StepContext } from './handler.ts'
+import type { PriorityOption } from './priority-option.ts'
 import type { EffectOptions } from './saga-options.ts'
 import type { FailingOptions, OnFailure } from './settled.ts'
 import type {
@@ -52,6 +53,7 @@ export interface RepeatOptions<
 > extends StepDefaults,
     HeartbeatOptions,
     EffectOptions,
+    PriorityOption,
     FailingOptions<Failing>,
     ConditionOptions<Input, Outputs, DepsOf<Outputs, Deps, Skipping>, Skipping, Given, Wanted> {
   /** Names of the steps that must complete first. `first` and the handlers get their outputs as `deps`. Default: none. */

@@ -5,6 +5,7 @@ import { CONDITION_OPTION_NAMES, choicesOf, condition } from './condition.ts'
 import type { CompensationHandler, Handler } from './handler.ts'
 import { checkOptionNames, oneOf, positiveMs, readOption, shown, wholeNumber } from './option-check.ts'
 import { DEFAULT_RETRY, retryPolicy } from './retry-policy.ts'
+import { PRIORITY_OPTION_NAMES, priorityOf } from './priority-option.ts'
 import { EFFECT_OPTION_NAMES, PIVOT_OPTION_NAMES, sagaPolicy } from './saga-options.ts'
 import type {
   Compensation,
@@ -66,6 +67,7 @@ export interface UntypedStepOptions extends StepDefaults {
   readonly heartbeatTimeout?: unknown
   readonly irreversible?: unknown
   readonly pivot?: unknown
+  readonly priority?: unknown
   readonly when?: unknown
   readonly onSkipped?: unknown
   readonly onFailure?: unknown
@@ -96,6 +98,7 @@ export function stepDraft(
     ...policy,
     ...sagaPolicy(place, options),
     heartbeatMs: heartbeatMs(place, options.heartbeatTimeout),
+    priority: priorityOf(place, options.priority),
     transaction: transactionPolicy(place, options.transaction),
     run: options.run,
     wait: null,
@@ -188,6 +191,7 @@ const STEP_OPTION_NAMES = [
   'onFailure',
   'heartbeatTimeout',
   ...EFFECT_OPTION_NAMES,
+  ...PRIORITY_OPTION_NAMES,
   ...PIVOT_OPTION_NAMES,
   ...CONDITION_OPTION_NAMES,
   ...POLICY_OPTION_NAMES,

@@ -12,6 +12,7 @@ import type {
 } from './condition-options.ts'
 import type { CompensationContext, StepContext } from './handler.ts'
 import type { RetryOptions } from './retry-policy.ts'
+import type { PriorityOption } from './priority-option.ts'
 import type { EffectOptions, PivotOptions } from './saga-options.ts'
 import type { FailingOptions, OnFailure } from './settled.ts'
 import type { StorableOutput } from './storable.ts'
@@ -67,6 +68,7 @@ export interface StepOptions<
 > extends StepDefaults,
     HeartbeatOptions,
     EffectOptions,
+    PriorityOption,
     PivotOptions,
     FailingOptions<Failing>,
     ConditionOptions<Input, Outputs, DepsOf<Outputs, Deps, Skipping>, Skipping, Given, Wanted> {

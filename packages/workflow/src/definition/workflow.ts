@@ -16,6 +16,8 @@ export interface WorkflowDefinition {
   readonly followUp: WorkflowDefinition | null
   /** How long a run may take from its start, in milliseconds, unless its start sets another deadline; null means no limit. */
   readonly deadlineMs: number | null
+  /** The priority of its runs, unless their start sets another. */
+  readonly priority: number
   /** Checks an input against the definition's schema. Returns the schema's output, or a promise of it. Throws `invalid_input`. */
   validate(input: unknown): unknown
 }

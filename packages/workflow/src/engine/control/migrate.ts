@@ -177,9 +177,9 @@ function migrationOf(
  * cannot match. If any step moved, the fences of ended steps grow too, so that processes that cache outputs by number read them again. All other
  * columns stay with the step.
  */
-function rowOf({ steps }: RunToChange, { shape, number, old }: Move, moved: boolean): StepChange {
+function rowOf({ run, steps }: RunToChange, { shape, number, old }: Move, moved: boolean): StepChange {
   const fence = steps[number]?.fence ?? 0
-  if (old === undefined) return { ...NEW_STEP, step: number, name: shape.name, fence: fence + 1 }
+  if (old === undefined) return { ...NEW_STEP, priority: run.priority, step: number, name: shape.name, fence: fence + 1 }
   if (!moved && isSatisfied(old)) return old
   return { ...old, step: number, fence: Math.max(old.fence, fence) + 1 }
 }

@@ -10,6 +10,7 @@ import {
   type ActionOptions,
   actorOf,
   checkActionOptions,
+  checkPriority,
   checkStepArgument,
   WITHIN_ACTION_OPTIONS,
   type WithinActionOptions,
@@ -97,6 +98,14 @@ export interface RunHandle<Outputs = Readonly<Record<string, unknown>>, Sent = R
    * @throws BelayError `action_refused` once the run has ended.
    */
   resume(options?: WithinActionOptions): Promise<boolean>
+  /**
+   * Gives the run another priority, a whole number from 0 to 1,000. Its waiting steps take the places in the queue that they would have had with this
+   * priority from the beginning. Resolves to false if the run had it already.
+   *
+   * @param options.tx makes the action part of the caller's transaction: the priority changes when it commits.
+   * @throws BelayError `action_refused` once the run has ended or was stopped, and `invalid_option`.
+   */
+  setPriority(priority: number, options?: WithinActionOptions): Promise<boolean>
   /**
    * Makes a `failed`, `compensated` or `cancelled` run go forward again. Steps that failed, never began or were undone run again, with all their
    * retries. Completed steps keep their outputs, unless they depend on a step that was undone.
@@ -271,6 +280,11 @@ class Handle {
 
   resume(options: WithinActionOptions = {}): Promise<boolean> {
     return this.#actWithin('resume()', { type: 'resume' }, options)
+  }
+
+  async setPriority(priority: number, options: WithinActionOptions = {}): Promise<boolean> {
+    const action = { type: 'set_priority', priority: checkPriority('setPriority()', priority) } as const
+    return this.#actWithin('setPriority()', action, options)
   }
 
   async retry(options: ActionOptions = {}): Promise<void> {

@@ -36,6 +36,8 @@ export interface RunSummary {
   readonly deadlineAt: Date | undefined
   /** The tags given at its start; empty if none. */
   readonly tags: readonly string[]
+  /** 0 if none was set. See `RunOptions.priority`. */
+  readonly priority: number
   /** The id of the run that it was started for. `runs.list({ parentId })` finds a run's children. */
   readonly parentId: string | undefined
 }
@@ -129,6 +131,7 @@ export function runSummary(run: RunRecord): RunSummary {
     startAt: instant(run.startAt),
     deadlineAt: instant(run.deadlineAt),
     tags: run.tags,
+    priority: run.priority ?? 0,
     parentId: run.parent?.runId,
   }
 }

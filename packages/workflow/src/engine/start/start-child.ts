@@ -7,6 +7,7 @@ import { hasChildren } from '../base/child-steps.ts'
 import type { DefinitionRegistry } from '../base/definition-registry.ts'
 import { toJsonText } from '../base/payload.ts'
 import { newestStored } from './newest-stored.ts'
+import { priorities } from './priorities.ts'
 import type { RunStarter } from './run-starter.ts'
 
 export interface StartChildParts {
@@ -18,7 +19,7 @@ export interface StartChildParts {
 }
 
 /** The run to start, with the longest that it may take besides its own deadline. A buried one has no input: none of its steps ever begins. */
-type NewChild = Pick<NewRun, 'key' | 'parent' | 'reportsEnd' | 'startDelayMs'> &
+type NewChild = Pick<NewRun, 'key' | 'parent' | 'reportsEnd' | 'startDelayMs' | 'priority'> &
   (
     | { readonly input: unknown; readonly deadlineMs?: number | undefined; readonly buried?: false }
     | { readonly buried: true }
@@ -51,6 +52,7 @@ export async function startChild(
     parent,
     reportsEnd: reportsEnd === true || definition.shape.endSteps === true || hasChildren(definition.shape),
     startDelayMs,
+    ...priorities(workflow, child.priority || undefined),
   }
   const { runId, created } = await starter.start(run)
   if (created && child.buried !== true) onStarted({ run, definition })

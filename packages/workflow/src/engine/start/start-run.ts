@@ -1,12 +1,13 @@
 import { dequal } from 'dequal'
 import pLimit from 'p-limit'
-import type {
-  Adapter,
-  CallerTransaction,
-  JsonText,
-  NewRun,
-  SavedDefinition,
-  StartedRun,
+import {
+  type Adapter,
+  type CallerTransaction,
+  type JsonText,
+  type NewRun,
+  PRIORITY_MAX,
+  type SavedDefinition,
+  type StartedRun,
 } from '../../adapter/index.ts'
 import type { WorkflowDefinition } from '../../definition/workflow.ts'
 import { BelayError } from '../../errors.ts'
@@ -19,6 +20,7 @@ import {
   type OptionTable,
   Refusal,
   type SettingsOf,
+  wholeNumber,
 } from '../../options/index.ts'
 import { shown } from '../../shown.ts'
 import type { CallSettings } from '../base/call-settings.ts'
@@ -29,6 +31,7 @@ import { fromJsonText, toJsonText } from '../base/payload.ts'
 import type { PayloadCache } from '../base/payload-cache.ts'
 import { tags } from '../base/tags.ts'
 import { inputHash } from './input-hash.ts'
+import { priorities } from './priorities.ts'
 import { type RunStarter, STARTS_MAX, type Start } from './run-starter.ts'
 import { START_TIMES, type StartTimes, startTimes } from './start-times.ts'
 
@@ -40,6 +43,11 @@ export interface RunOptions extends StartTimes {
    * run's tags do not change.
    */
   readonly tags?: readonly string[] | undefined
+  /**
+   * Whole number from 0 to 1,000, higher first; default: the definition's. For each level, the run's steps overtake whatever became ready up to a
+   * minute before them. Children and follow-ups inherit it.
+   */
+  readonly priority?: number | undefined
   /**
    * The caller's open transaction on the engine's database: the run exists once it commits. Adapters define what they accept; all accept the `tx` of
    * a transactional handler. Await `result()` only after the commit.
@@ -61,16 +69,19 @@ interface CheckedRun extends CheckedOptions {
   readonly inputHash: string | null
 }
 
-type CheckedOptions = Pick<NewRun, 'key' | 'tags' | 'startAt' | 'startDelayMs' | 'deadlineMs'>
+type CheckedOptions = Pick<NewRun, 'key' | 'tags' | 'priority' | 'stepPriorities' | 'startAt' | 'startDelayMs' | 'deadlineMs'>
 
 const NEW_RUNS: Kind<readonly unknown[]> = {
   words: 'an array with an object for each run',
   read: (given) => (Array.isArray(given) ? Array.from(given) : new Refusal(shown(given))),
 }
 
+const priority = { sets: 'how early its steps are claimed', takes: wholeNumber(0, PRIORITY_MAX) }
+
 const OF_MANY = {
   key: { sets: 'the business event that the run belongs to', takes: key },
   tags: { sets: 'the labels to find the run by', takes: tags },
+  priority,
   ...START_TIMES,
 } satisfies OptionTable
 
@@ -84,13 +95,17 @@ export const RUN_OPTIONS = {
 
 function checkedOptions(
   call: string,
-  { deadlineMs }: Pick<WorkflowDefinition, 'deadlineMs'>,
-  { key, tags, ...times }: SettingsOf<typeof OF_MANY>,
+  workflow: Pick<WorkflowDefinition, 'deadlineMs' | 'priority' | 'steps'>,
+  { key, tags, priority, ...times }: SettingsOf<typeof OF_MANY>,
 ): CheckedOptions {
   // No tags are stored as no value.
   const stored = tags?.length === 0 ? undefined : tags
-  return { key: key ?? null, tags: stored, ...startTimes(call, times, deadlineMs) }
+  const begins = startTimes(call, times, workflow.deadlineMs)
+  return { key: key ?? null, tags: stored, ...priorities(workflow, priority), ...begins }
 }
+
+/** What is known of a workflow of which this process has no definition. */
+const UNKNOWN = { deadlineMs: null, priority: 0, steps: [] }
 
 export interface StartedHandle {
   readonly id: string
@@ -126,7 +141,7 @@ export async function startUnchecked(
   input: unknown,
   options: RunOptions,
 ): Promise<StartedHandle> {
-  const believing = { name: definition.name, deadlineMs: null, validate: (given: unknown) => given }
+  const believing = { ...UNKNOWN, name: definition.name, validate: (given: unknown) => given }
   const { tx, ...own } = checkOptions('run()', options, RUN_OPTIONS)
   const run = await checkRun(parts, believing, input, checkedOptions('run()', believing, own))
   return storeRun(parts, definition, run, tx)
