@@ -1,6 +1,7 @@
 import { pgSchema } from 'drizzle-orm/pg-core'
 import { DEFAULT_SCHEMA } from '../schema-name.ts'
 import { makeDefinitionSteps, makeDefinitions } from './definitions.ts'
+import { makeReadyLate } from './queue.ts'
 import { makeChildren, makeRuns } from './runs.ts'
 import { makeReady, makeReadyItems, makeSteps } from './steps.ts'
 import { makeAttempts, makeHistory, makeRunEnds, makeSignals, makeValues } from './trail.ts'
@@ -25,6 +26,7 @@ export function makeTables(schemaName: string) {
     steps: makeSteps(schema),
     ready: makeReady(schema),
     readyItems: makeReadyItems(schema),
+    readyLate: makeReadyLate(schema),
     signals: makeSignals(schema),
     history: makeHistory(schema),
     attempts: makeAttempts(schema),
@@ -46,6 +48,7 @@ export const workflowChildren = defaultTables.children
 export const workflowSteps = defaultTables.steps
 export const workflowReady = defaultTables.ready
 export const workflowReadyItems = defaultTables.readyItems
+export const workflowReadyLate = defaultTables.readyLate
 export const workflowSignals = defaultTables.signals
 export const workflowHistory = defaultTables.history
 export const workflowAttempts = defaultTables.attempts

@@ -3,8 +3,10 @@ import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
 import { type ClaimRow, claimedColumns, decodeClaim } from '../rows/claim-row.ts'
 import { type Keeping, keptColumns, keptRows, NOT_KEPT } from '../rows/kept-attempts.ts'
+import { leadOf, placeNow } from '../rows/queue-place.ts'
 import { liveStatuses } from '../rows/run-statuses.ts'
 import { stepIs } from '../rows/step-lookup.ts'
+import { placeLateSteps } from './place-late-steps.ts'
 
 /**
  * Declares workers dead whose lease has expired. Guarantee: it commits on its own, before any step is taken from them. No claim for them can be under
@@ -147,11 +149,11 @@ recovered_steps as (
     undo_finished_at = case when s.undo_of is not null then belay.store_now() end
   from locked_steps l
   where s.run_id = any (array[l.run_id]) and ${stepIs('s', 'l.step')}
-  returning s.run_id, s.step, s.fence, l.definition_id, ${claimedColumns}${keeping.columns}
+  returning s.run_id, s.step, s.fence, l.definition_id, ${claimedColumns}, s.priority${keeping.columns}
 ),
 queued_steps as (
   insert into belay.workflow_ready (available_at, definition_id, step, fence, run_id)
-  select belay.store_now(), s.definition_id, s.step, s.fence, s.run_id
+  select ${placeNow(leadOf('s'))}, s.definition_id, s.step, s.fence, s.run_id
   from recovered_steps s
 ),
 left_runs as materialized (
@@ -211,6 +213,7 @@ export async function sweep(
   connection: Connection,
   request: KeepsAttempts & { readonly limit: number },
 ): Promise<Swept> {
+  await placeLateSteps(connection)
   const dead = await connection.query(declareDeadWorkers, [])
   const lostWorkers = dead.filter((row) => row.is_new).map((row) => row.id)
   if (dead.length === 0) return { lostWorkers, recovered: [], more: false }
