@@ -4,13 +4,13 @@ CREATE TABLE "belay"."workflow_ready_late" (
 	"definition_id" integer NOT NULL,
 	"step" integer NOT NULL,
 	"fence" integer NOT NULL,
-	"lead" smallint NOT NULL,
+	"lead" integer NOT NULL,
 	"run_id" uuid NOT NULL
 );
 --> statement-breakpoint
-ALTER TABLE "belay"."workflow_runs" ADD COLUMN "priority" smallint;
+ALTER TABLE "belay"."workflow_runs" ADD COLUMN "priority" integer;
 --> statement-breakpoint
-ALTER TABLE "belay"."workflow_steps" ADD COLUMN "priority" smallint;
+ALTER TABLE "belay"."workflow_steps" ADD COLUMN "priority" integer;
 --> statement-breakpoint
 CREATE INDEX "workflow_ready_late_due_idx" ON "belay"."workflow_ready_late" USING btree ("due_at");
 --> statement-breakpoint

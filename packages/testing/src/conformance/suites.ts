@@ -36,6 +36,7 @@ import { pausedStopCases } from './cases/paused-stop.ts'
 import { pausedUndoCases } from './cases/paused-undo.ts'
 import { payloadCases } from './cases/payloads.ts'
 import { pivotCases } from './cases/pivots.ts'
+import { priorityCases } from './cases/priorities.ts'
 import { raceCases } from './cases/races.ts'
 import { readingCases } from './cases/reading.ts'
 import { reopenCases } from './cases/reopen.ts'
@@ -129,6 +130,7 @@ export const SUITES: Readonly<Record<string, Cases>> = {
   signals: signalCases,
   'signals of a step that asks anew': signalAnewCases,
   'pending approvals': approvalCases,
+  priorities: priorityCases,
   'start times': startTimeCases,
   deadlines: deadlineCases,
   connection: connectionCases,

@@ -858,20 +858,20 @@ INSERT INTO "belay"."workflow_migrations" (tag, oldest_code) VALUES ('0012_order
   },
   {
     tag: '0013_priorities',
-    hash: 'adb141b239ebacc631d7a9a445bf085a021b2b4b84685b059ca0e024428c5d78',
+    hash: 'f84be7b81db534f55dba66a9852b1d9410d1ab3d6a9c3969cb12587459191547',
     sql: `-- Priorities of runs and steps, null for 0. A new table, two columns that no row has yet, and two more columns of a view.
 CREATE TABLE "belay"."workflow_ready_late" (
 	"due_at" timestamp with time zone NOT NULL,
 	"definition_id" integer NOT NULL,
 	"step" integer NOT NULL,
 	"fence" integer NOT NULL,
-	"lead" smallint NOT NULL,
+	"lead" integer NOT NULL,
 	"run_id" uuid NOT NULL
 );
 --> statement-breakpoint
-ALTER TABLE "belay"."workflow_runs" ADD COLUMN "priority" smallint;
+ALTER TABLE "belay"."workflow_runs" ADD COLUMN "priority" integer;
 --> statement-breakpoint
-ALTER TABLE "belay"."workflow_steps" ADD COLUMN "priority" smallint;
+ALTER TABLE "belay"."workflow_steps" ADD COLUMN "priority" integer;
 --> statement-breakpoint
 CREATE INDEX "workflow_ready_late_due_idx" ON "belay"."workflow_ready_late" USING btree ("due_at");
 --> statement-breakpoint

@@ -1,4 +1,4 @@
-import { index, integer, smallint, uuid } from 'drizzle-orm/pg-core'
+import { index, integer, uuid } from 'drizzle-orm/pg-core'
 import { instant, type Schema } from './columns.ts'
 
 /**
@@ -13,7 +13,7 @@ export function makeReadyLate(schema: Schema) {
       definitionId: integer('definition_id').notNull(),
       step: integer().notNull(),
       fence: integer().notNull(),
-      lead: smallint().notNull(),
+      lead: integer().notNull(),
       runId: uuid('run_id').notNull(),
     },
     (table) => [index('workflow_ready_late_due_idx').on(table.dueAt)],

@@ -7,7 +7,6 @@ import {
   integer,
   json,
   primaryKey,
-  smallint,
   text,
   uniqueIndex,
   uuid,
@@ -53,7 +52,7 @@ export function makeRuns(schema: Schema) {
       /** True if each end of the run becomes a row of `workflow_run_ends`, by a trigger. Null for false. */
       reportsEnd: boolean('reports_end'),
       /** Null for 0. */
-      priority: smallint(),
+      priority: integer(),
       input: json(),
       cause: json(),
     },

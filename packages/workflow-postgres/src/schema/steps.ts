@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { boolean, check, index, integer, json, primaryKey, smallint, text, uuid } from 'drizzle-orm/pg-core'
+import { boolean, check, index, integer, json, primaryKey, text, uuid } from 'drizzle-orm/pg-core'
 import { instant, type Schema } from './columns.ts'
 import { stepFitsStatus } from './row-checks.ts'
 
@@ -65,7 +65,7 @@ export function makeSteps(schema: Schema) {
       /** Of such a step after an operator's action, if ended items lie between those that wait: their indexes. Then `next_item` is a position in it. */
       itemOrder: integer('item_order').array(),
       /** Its run's priority and its own. Null for 0. */
-      priority: smallint(),
+      priority: integer(),
     },
     (table) => [
       primaryKey({ name: 'workflow_steps_pkey', columns: [table.runId, table.step] }),

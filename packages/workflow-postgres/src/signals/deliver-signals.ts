@@ -4,8 +4,8 @@ import { contended, lockWait, passingLockWait, restoredLockWait } from '../base/
 import { isUuid } from '../base/uuid.ts'
 import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
-import { forwardStatuses } from '../rows/run-statuses.ts'
 import { leadOf, placeNow } from '../rows/queue-place.ts'
+import { forwardStatuses } from '../rows/run-statuses.ts'
 import { stepIs } from '../rows/step-lookup.ts'
 
 /**

@@ -5,8 +5,8 @@ import { listText } from '../connection/list-text.ts'
 import type { Statement } from '../connection/statement.ts'
 import { firstAttempt } from '../rows/claim-row.ts'
 import { notedLate, placeAt } from '../rows/queue-place.ts'
-import type { Leasing } from './start-runs.ts'
 import { startError } from './start-refusal.ts'
+import type { Leasing } from './start-runs.ts'
 
 /** What differs in a start of runs with priorities: the parts of the statement that write and use them. */
 interface Priorities {

@@ -96,6 +96,7 @@ const TABLES = [
   'steps',
   'ready',
   'ready_items',
+  'ready_late',
   'signals',
   'history',
   'attempts',

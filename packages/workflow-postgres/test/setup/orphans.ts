@@ -1,7 +1,7 @@
 type Query = (text: string) => Promise<{ readonly rows: readonly unknown[] }>
 
-// Hints outlive their steps: the claim that meets a stale one removes it.
-const HINTS = `'workflow_ready', 'workflow_ready_items'`
+// Hints outlive their steps: the claim that meets a stale one removes it, and the sweep once it is due.
+const HINTS = `'workflow_ready', 'workflow_ready_items', 'workflow_ready_late'`
 
 /** Throws if any table holds rows of a run that does not exist. Asks the catalog for the tables, so that none is forgotten. */
 export async function assertNoOrphans(query: Query, schema: string): Promise<void> {

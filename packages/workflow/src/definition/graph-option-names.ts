@@ -1,7 +1,7 @@
 import { CONDITION_OPTION_NAMES } from './condition.ts'
 import type { GraphStepDefaults } from './graph-options.ts'
-import { RETRY_OPTION_NAMES } from './retry-policy.ts'
 import { PRIORITY_OPTION_NAMES } from './priority-option.ts'
+import { RETRY_OPTION_NAMES } from './retry-policy.ts'
 import { EFFECT_OPTION_NAMES, PIVOT_OPTION_NAMES } from './saga-options.ts'
 import type { StepDefaults } from './step-options.ts'
 

@@ -4,8 +4,8 @@ import { type Kind, Refusal } from '../options/index.ts'
 import { CONDITION_OPTION_NAMES, choicesOf, condition } from './condition.ts'
 import type { CompensationHandler, Handler } from './handler.ts'
 import { checkOptionNames, oneOf, positiveMs, readOption, shown, wholeNumber } from './option-check.ts'
-import { DEFAULT_RETRY, retryPolicy } from './retry-policy.ts'
 import { PRIORITY_OPTION_NAMES, priorityOf } from './priority-option.ts'
+import { DEFAULT_RETRY, retryPolicy } from './retry-policy.ts'
 import { EFFECT_OPTION_NAMES, PIVOT_OPTION_NAMES, sagaPolicy } from './saga-options.ts'
 import type {
   Compensation,

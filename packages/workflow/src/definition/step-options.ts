@@ -11,8 +11,8 @@ import type {
   ReadOutput,
 } from './condition-options.ts'
 import type { CompensationContext, StepContext } from './handler.ts'
-import type { RetryOptions } from './retry-policy.ts'
 import type { PriorityOption } from './priority-option.ts'
+import type { RetryOptions } from './retry-policy.ts'
 import type { EffectOptions, PivotOptions } from './saga-options.ts'
 import type { FailingOptions, OnFailure } from './settled.ts'
 import type { StorableOutput } from './storable.ts'

@@ -46,7 +46,16 @@ export interface BulkResult {
 
 type BulkAction = Extract<
   Action,
-  { type: 'pause' | 'resume' | 'retry' | 'set_priority' | 'migrate' | 'retry_compensation' | 'skip_compensation' }
+  {
+    type:
+      | 'pause'
+      | 'resume'
+      | 'retry'
+      | 'set_priority'
+      | 'migrate'
+      | 'retry_compensation'
+      | 'skip_compensation'
+  }
 >
 
 // The statuses of a filter that names none. Without this default, every ended run in the history would be read and refused.

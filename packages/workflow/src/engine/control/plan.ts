@@ -72,10 +72,7 @@ export function dependentsIn({ shape }: Pick<RunToChange, 'shape'>): readonly (r
 }
 
 /** When steps may be claimed: at once (null) or from an instant on. A wait without a timeout is not queued. */
-export function queueEntries(
-  { startAt }: StoredRun,
-  steps: Plan['queue'],
-): RunChange['queue'] {
+export function queueEntries({ startAt }: StoredRun, steps: Plan['queue']): RunChange['queue'] {
   return steps.flatMap(({ step, status, availableAt, signalledAt, readySince }) => {
     if (readySince !== undefined) return [{ step, availableAt: readySince, waits: true }]
     if (status === 'waiting' && signalledAt !== null) return [{ step, availableAt: null }]

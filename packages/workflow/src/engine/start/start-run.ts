@@ -69,7 +69,10 @@ interface CheckedRun extends CheckedOptions {
   readonly inputHash: string | null
 }
 
-type CheckedOptions = Pick<NewRun, 'key' | 'tags' | 'priority' | 'stepPriorities' | 'startAt' | 'startDelayMs' | 'deadlineMs'>
+type CheckedOptions = Pick<
+  NewRun,
+  'key' | 'tags' | 'priority' | 'stepPriorities' | 'startAt' | 'startDelayMs' | 'deadlineMs'
+>
 
 const NEW_RUNS: Kind<readonly unknown[]> = {
   words: 'an array with an object for each run',

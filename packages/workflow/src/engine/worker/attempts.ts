@@ -187,6 +187,7 @@ export class Attempts {
     const definition = this.#definitions.get(claim.definitionId)
     // The worker only asks for claims of its definitions, so this claim was not leased by its calls: ignore it.
     if (definition === undefined) return
+    if (claim.direction === 'undo') this.#dropForward(claim)
     const attempt = new Attempt(claim, definition, this.#attemptParts, origin)
     this.#all.add(attempt)
     this.#onBegin(claim)
@@ -195,6 +196,16 @@ export class Attempts {
     else if (claim.direction === 'forward' && this.#stoppingRuns.has(claim.runId))
       void this.#performIfForward(attempt)
     else this.#performer.perform(attempt)
+  }
+
+  /**
+   * The step was taken from an attempt of this session, by an operator who gave it up or because the lease was lost. The undo overtakes what waits for
+   * a slot, so that attempt must never begin its handler. One that runs is signalled.
+   */
+  #dropForward({ runId, step }: Claim): void {
+    const isTaken = ({ claim, phase }: Attempt) =>
+      claim.runId === runId && claim.step === step && claim.direction === 'forward' && phase !== 'settling'
+    this.drop([...this.#all].filter(isTaken))
   }
 
   /** Its run was stopping when this session last heard of it. But the claim may be older, or an operator may have sent the run forward again. */
