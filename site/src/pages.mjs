@@ -33,6 +33,7 @@ const CHAPTERS = [
       ['docs/sagas.md', 'Sagas'],
       ['docs/transactions.md', 'Transactions'],
       ['docs/progress.md', 'Progress'],
+      ['docs/priorities.md', 'Priorities'],
       ['docs/limits.md', 'Limits'],
       ['docs/testing.md', 'Testing'],
     ],

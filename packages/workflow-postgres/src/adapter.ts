@@ -1,6 +1,5 @@
-import type { Adapter } from '@belay/workflow/adapter'
+import type { Adapter, Outcome } from '@belay/workflow/adapter'
 import { claim } from './claim/claim.ts'
-import { ClaimMarks } from './claim/claim-marks.ts'
 import { ClaimPace } from './claim/claim-once.ts'
 import { changeRun } from './control/change-run.ts'
 import { changeWithin } from './control/change-within.ts'
@@ -39,6 +38,7 @@ import { diagnose } from './workers/diagnose.ts'
 import { heldAndTrimmed } from './workers/held.ts'
 import { listHeld } from './workers/list-held.ts'
 import { listWorkers } from './workers/list-workers.ts'
+import { placeLateSteps } from './workers/place-late-steps.ts'
 import { now, readStatuses, stopping } from './workers/read-state.ts'
 import { RegisteredWorkers } from './workers/registered-workers.ts'
 import { deregister, register, renew } from './workers/registration.ts'
@@ -100,7 +100,10 @@ function startVerbs(store: OpenStore) {
     async startRuns(runs, within) {
       if (within?.tx === undefined) {
         const { lease } = within ?? {}
-        return startRuns(connection, runs, lease === undefined ? {} : { leasing: { lease, journal } })
+        const leasing = lease === undefined ? {} : { leasing: { lease, journal } }
+        const started = await startRuns(connection, runs, leasing)
+        if (runs.some(({ priority, stepPriorities }) => priority || stepPriorities)) store.placedBehind()
+        return started
       }
       const transaction = await store.connectionFor(within)
       return startWithin({ transaction, beside, wakeup }, runs)
@@ -125,7 +128,12 @@ function workerVerbs(store: OpenStore) {
       journal.forget(worker.workerId)
       workers.delete(worker.workerId)
     },
-    sweep: (request) => sweep(connection, request),
+    async sweep(request) {
+      const placed = await placeLateSteps(connection)
+      const swept = await sweep(connection, request)
+      if (placed > 0 || swept.recovered.length > 0) store.placedBehind()
+      return swept
+    },
     listWorkers: (request) => listWorkers(connection, request),
     listHeld: (request) => listHeld(connection, request),
   } satisfies Partial<SqlAdapter>
@@ -133,8 +141,7 @@ function workerVerbs(store: OpenStore) {
 
 function attemptVerbs(store: OpenStore) {
   const { connection, journal } = store
-  const marks = { marks: new ClaimMarks(), itemMarks: new ClaimMarks() }
-  const memory = { ...marks, mapped: new Map<number, boolean>(), journal, pace: new ClaimPace() }
+  const memory = { ...store.marks, mapped: new Map<number, boolean>(), journal, pace: new ClaimPace() }
   return {
     claim: (request) => claim(connection, request, memory),
     held: (request) => heldAndTrimmed(connection, request, journal),
@@ -142,6 +149,7 @@ function attemptVerbs(store: OpenStore) {
       const { moment } = journal
       const settlement = await settle(connection, request)
       journal.ended(request.workerId, settlement.runs, moment)
+      if (request.outcomes.some(isUndo)) store.placedBehind()
       return settlement
     },
     async transact(request) {
@@ -157,11 +165,21 @@ function attemptVerbs(store: OpenStore) {
   } satisfies Partial<SqlAdapter>
 }
 
-function stopVerbs({ connection, journal }: OpenStore) {
+/** A retry of an undo is placed later, and what follows from an undo at once. */
+function isUndo({ direction }: Outcome): boolean {
+  return direction === 'undo'
+}
+
+function stopVerbs(store: OpenStore) {
+  const { connection, journal } = store
   return {
     stopping: (request) => stopping(connection, request),
     drain: (request) => drain(connection, request),
-    beginUndo: (plans, lease) => beginUndo(connection, plans, lease, journal),
+    async beginUndo(plans, lease) {
+      const begun = await beginUndo(connection, plans, lease, journal)
+      if (begun.length > 0) store.placedBehind()
+      return begun
+    },
     cancelRuns: (request) => cancelRuns(connection, request),
     expireRuns: (request) => expireRuns(connection, request),
     upcoming: (request) => upcoming(connection, request),
@@ -173,7 +191,11 @@ function operatorVerbs(store: OpenStore) {
   const { wakeup } = store.parts
   return {
     async changeRun(request, within) {
-      if (within?.tx === undefined) return changeRun(connection, request)
+      if (within?.tx === undefined) {
+        const answer = await changeRun(connection, request)
+        store.placedBehind()
+        return answer
+      }
       return changeWithin({ transaction: await store.connectionFor(within), wakeup }, request)
     },
     async deliverSignals(signals, within) {

@@ -175,6 +175,8 @@ export class Clients {
       ...(random.chance(0.15) ? { delay: random.integer(0, 10_000) } : {}),
       ...(random.chance(0.2) ? { deadline: random.pick([1_000, 10_000, 100_000]) } : {}),
       ...(key === undefined ? {} : { key }),
+      // Without a draw.
+      ...(this.#starts % 3 === 0 ? { priority: this.#starts } : {}),
     }
     const workflow = random.pick(workflows)
     const { name, version } = workflow

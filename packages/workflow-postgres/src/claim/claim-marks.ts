@@ -28,14 +28,25 @@ export class ClaimMarks {
   readonly #marks = new Map<number, number>()
   /** Until this time, looks begin at the marks. */
   #restsUntil = Number.NEGATIVE_INFINITY
+  /** This process has placed steps behind the marks since the last look at the whole queue. */
+  #hasPlaced = false
 
   /** `now` in milliseconds, from any origin. */
   constructor(now: () => number = () => performance.now()) {
     this.#now = now
   }
 
+  /**
+   * Undos, and steps with a priority, are placed before their time, so perhaps behind a mark. If this process placed them, its next look is at the
+   * whole queue; those of other processes are found when the marks rest no more.
+   */
+  placedBehind(): void {
+    this.#hasPlaced = true
+  }
+
   begin(definitionIds: readonly number[]): Look {
-    const isWhole = this.#now() >= this.#restsUntil
+    const isWhole = this.#hasPlaced || this.#now() >= this.#restsUntil
+    if (isWhole) this.#hasPlaced = false
     return {
       since: definitionIds.map(
         (id) => (isWhole ? undefined : this.#marks.get(id)) ?? Number.NEGATIVE_INFINITY,

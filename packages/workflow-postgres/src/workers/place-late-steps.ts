@@ -33,10 +33,13 @@ select count(*)::int as placed from placed_steps`,
 const BATCH = 1_000
 const BATCHES_MAX = 10
 
-/** A bounded number of them: the others stay claimable at their due times, until a later sweep. */
-export async function placeLateSteps(connection: Connection): Promise<void> {
+/** A bounded number of them, which it resolves to: the others stay claimable at their due times, until a later sweep. */
+export async function placeLateSteps(connection: Connection): Promise<number> {
+  let placed = 0
   for (let batch = 0; batch < BATCHES_MAX; batch += 1) {
     const [row] = await connection.query(placeLate, [BATCH])
-    if (row === undefined || row.placed < BATCH) return
+    placed += row!.placed
+    if (row!.placed < BATCH) break
   }
+  return placed
 }

@@ -6,7 +6,6 @@ import { type Keeping, keptColumns, keptRows, NOT_KEPT } from '../rows/kept-atte
 import { leadOf, placeNow } from '../rows/queue-place.ts'
 import { liveStatuses } from '../rows/run-statuses.ts'
 import { stepIs } from '../rows/step-lookup.ts'
-import { placeLateSteps } from './place-late-steps.ts'
 
 /**
  * Declares workers dead whose lease has expired. Guarantee: it commits on its own, before any step is taken from them. No claim for them can be under
@@ -213,7 +212,6 @@ export async function sweep(
   connection: Connection,
   request: KeepsAttempts & { readonly limit: number },
 ): Promise<Swept> {
-  await placeLateSteps(connection)
   const dead = await connection.query(declareDeadWorkers, [])
   const lostWorkers = dead.filter((row) => row.is_new).map((row) => row.id)
   if (dead.length === 0) return { lostWorkers, recovered: [], more: false }

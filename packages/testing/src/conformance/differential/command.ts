@@ -76,6 +76,7 @@ export type OperatorAction =
   | 'abandon'
   | 'giveUpStep'
   | 'migrate'
+  | 'setPriority'
 
 export interface PlannedRun {
   readonly runId: string
@@ -86,6 +87,8 @@ export interface PlannedRun {
   readonly deadlineMs?: number | undefined
   readonly parent?: ParentRun | undefined
   readonly reportsEnd?: boolean | undefined
+  readonly priority?: number | undefined
+  readonly stepPriorities?: readonly number[] | undefined
 }
 
 export interface PlannedSignal {

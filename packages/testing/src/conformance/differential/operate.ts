@@ -21,6 +21,8 @@ export function operate(
       return handle.skipStep(step, { ...by, output: 'stand-in' })
     case 'giveUpStep':
       return handle.giveUpStep(step, by)
+    case 'setPriority':
+      return handle.setPriority(step.length, by)
     case 'abandon':
       return handle.cancel({ ...by, compensate: false })
   }

@@ -13,6 +13,7 @@ import type { AttemptEnd } from '../decisions/decide.ts'
 import type { Capacity } from './capacity.ts'
 import type { Lease } from './lease.ts'
 import { definitionsOf, dependentsOf, endOnceTold, outcomeOf, replacementFor } from './outcome-of.ts'
+import { overtakenBy } from './overtaken.ts'
 import { Performer } from './performer.ts'
 import { rememberOutcome } from './remember-outcome.ts'
 import { type SettleResult, Settler, type SettlerEntry, type SettlerOptions } from './settler.ts'
@@ -187,7 +188,7 @@ export class Attempts {
     const definition = this.#definitions.get(claim.definitionId)
     // The worker only asks for claims of its definitions, so this claim was not leased by its calls: ignore it.
     if (definition === undefined) return
-    if (claim.direction === 'undo') this.#dropForward(claim)
+    if (claim.direction === 'undo') this.drop(overtakenBy(claim, this.#all))
     const attempt = new Attempt(claim, definition, this.#attemptParts, origin)
     this.#all.add(attempt)
     this.#onBegin(claim)
@@ -196,16 +197,6 @@ export class Attempts {
     else if (claim.direction === 'forward' && this.#stoppingRuns.has(claim.runId))
       void this.#performIfForward(attempt)
     else this.#performer.perform(attempt)
-  }
-
-  /**
-   * The step was taken from an attempt of this session, by an operator who gave it up or because the lease was lost. The undo overtakes what waits for
-   * a slot, so that attempt must never begin its handler. One that runs is signalled.
-   */
-  #dropForward({ runId, step }: Claim): void {
-    const isTaken = ({ claim, phase }: Attempt) =>
-      claim.runId === runId && claim.step === step && claim.direction === 'forward' && phase !== 'settling'
-    this.drop([...this.#all].filter(isTaken))
   }
 
   /** Its run was stopping when this session last heard of it. But the claim may be older, or an operator may have sent the run forward again. */
