@@ -50,6 +50,7 @@ import { publishValues } from '../src/values/publish-values.ts'
 import { observeRunsStatement, readRunValues } from '../src/values/read-values.ts'
 import { countLiveRuns, readStrandedSteps } from '../src/workers/diagnose.ts'
 import { readHeldByWorker } from '../src/workers/list-held.ts'
+import { placeLate } from '../src/workers/place-late-steps.ts'
 import { readHeldSteps, readStatusesStatement, readStoppingRuns } from '../src/workers/read-state.ts'
 import { countRecentRuns } from '../src/workers/recent-runs.ts'
 import { journalDeadWorker, keptRecoverSteps, recoverSteps } from '../src/workers/sweep-workers.ts'
@@ -175,6 +176,7 @@ export const HOT: readonly (readonly [Statement<unknown>, string])[] = [
   [expireRunsStatement, `500, '{}'`],
   [readUpcoming, `'{1,2}'`],
   [readStatusesStatement, `${RUN_IDS}, false`],
+  [placeLate, '1000'],
   [recoverSteps, `50, 1000, '${NO_ID}', 0, '${NO_ID}'`],
   [keptRecoverSteps, `50, 1000, '${NO_ID}', 0, '${NO_ID}'`],
   [readKeptAttempts, `'${NO_ID}', 200`],

@@ -75,7 +75,7 @@ describe('priorities', () => {
   it('are inherited by children', async () => {
     const { clock, worker } = engines()
     const { workflow } = noting()
-    const parent = define('parent', { version: 1 }).workflow('child', workflow)
+    const parent = define('parent', { version: 1 }).workflow('child', workflow, { input: () => 'child' })
     const made = await worker({ workflows: [parent, workflow] })
     const run = await made.run(parent, undefined, { priority: 7 })
     await clock.runUntil(run.result())

@@ -1,12 +1,12 @@
-import type { Claim, NewRun } from '@belay/workflow/adapter'
+import type { Claim, Lease, NewRun } from '@belay/workflow/adapter'
 import { passingLockWait, restoredLockWait } from '../base/lock-wait.ts'
 import type { Connection } from '../connection/connection.ts'
 import { listText } from '../connection/list-text.ts'
 import type { Statement } from '../connection/statement.ts'
 import { firstAttempt } from '../rows/claim-row.ts'
+import type { LeaseJournal } from '../rows/lease-journal.ts'
 import { notedLate, placeAt } from '../rows/queue-place.ts'
 import { startError } from './start-refusal.ts'
-import type { Leasing } from './start-runs.ts'
 
 /** What differs in a start of runs with priorities: the parts of the statement that write and use them. */
 interface Priorities {
@@ -182,6 +182,12 @@ interface InsertedRow {
   readonly roots: readonly number[] | null
   /** The journal row that names the runs whose roots are leased. */
   readonly journal_id: string | null
+}
+
+/** The worker that takes what can be leased at once, and its journal. */
+export interface Leasing {
+  readonly lease: Lease
+  readonly journal: LeaseJournal
 }
 
 /** Returns the runs that it created, and by run id what was leased. */

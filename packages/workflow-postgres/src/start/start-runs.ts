@@ -1,10 +1,9 @@
-import type { Claim, Lease, NewRun, StartedRun } from '@belay/workflow/adapter'
+import type { NewRun, StartedRun } from '@belay/workflow/adapter'
 import { batchesBySize } from '../base/batches.ts'
 import { sharedLockWait } from '../base/lock-wait.ts'
 import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
-import type { LeaseJournal } from '../rows/lease-journal.ts'
-import { insert } from './insert-runs.ts'
+import { insert, type Leasing } from './insert-runs.ts'
 import { undefinedAmong } from './start-refusal.ts'
 
 /**
@@ -35,12 +34,6 @@ cross join lateral (
 
 // A holder may vanish between the insert that met it and this read: then the key is free again.
 const ROUNDS_MAX = 10
-
-/** The worker that takes what can be leased at once, and its journal. */
-export interface Leasing {
-  readonly lease: Lease
-  readonly journal: LeaseJournal
-}
 
 interface StartOptions {
   readonly leasing?: Leasing | undefined

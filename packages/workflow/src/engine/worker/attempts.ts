@@ -59,7 +59,6 @@ export class Attempts {
   readonly #capacity: Capacity
   readonly #payloads: PayloadCache
   readonly #definitions: ReadonlyMap<number, WorkflowDefinition>
-  readonly #onBegin: (claim: Claim) => void
   readonly #performer: Performer
   readonly #settler: Settler<Attempt>
   readonly #teller: Teller
@@ -75,7 +74,6 @@ export class Attempts {
     this.#capacity = parts.capacity
     this.#payloads = parts.payloads
     this.#definitions = parts.definitions
-    this.#onBegin = parts.onBegin
     this.#teller = new Teller({
       ...parts,
       ...parts.valueLimits,
@@ -191,7 +189,7 @@ export class Attempts {
     if (claim.direction === 'undo') this.drop(overtakenBy(claim, this.#all))
     const attempt = new Attempt(claim, definition, this.#attemptParts, origin)
     this.#all.add(attempt)
-    this.#onBegin(claim)
+    this.#parts.onBegin(claim)
     if (claim.input !== undefined) this.#payloads.rememberInput(claim.runId, claim.input)
     if (this.#capacity.isClosed) this.#end(attempt, { type: 'given_up' })
     else if (claim.direction === 'forward' && this.#stoppingRuns.has(claim.runId))
