@@ -176,7 +176,6 @@ export const HOT: readonly (readonly [Statement<unknown>, string])[] = [
   [expireRunsStatement, `500, '{}'`],
   [readUpcoming, `'{1,2}'`],
   [readStatusesStatement, `${RUN_IDS}, false`],
-  [placeLate, '1000'],
   [recoverSteps, `50, 1000, '${NO_ID}', 0, '${NO_ID}'`],
   [keptRecoverSteps, `50, 1000, '${NO_ID}', 0, '${NO_ID}'`],
   [readKeptAttempts, `'${NO_ID}', 200`],
@@ -211,4 +210,7 @@ export const HOT: readonly (readonly [Statement<unknown>, string])[] = [
 ]
 
 /** What reads the queue as a whole, which is as small as what is to be done: of these only runs and steps are looked up. */
-export const READING_THE_QUEUE: typeof HOT = [[readStrandedSteps, '10000, 60000']]
+export const READING_THE_QUEUE: typeof HOT = [
+  [readStrandedSteps, '10000, 60000'],
+  [placeLate, '1000'],
+]

@@ -124,6 +124,21 @@ export const ENGINE_ROWS: readonly Row<World>[] = [
     }),
   ),
   {
+    name: 'runs.setPriority',
+    call: ({ engine }, ...args) =>
+      engine.runs.setPriority(...(args as unknown as Parameters<typeof engine.runs.setPriority>)),
+    args: ({ run }) => [run.id, 5, {}],
+    options: { 2: [...ACTION, 'tx'] },
+    where: ['setPriority()', 'There is no run'],
+  },
+  {
+    name: 'runs.setPriorityMany',
+    call: ({ engine }, ...args) =>
+      engine.runs.setPriorityMany(...(args as unknown as Parameters<typeof engine.runs.setPriorityMany>)),
+    args: () => [{ workflow: 'nothing' }, 5, {}],
+    options: { 0: [...FILTER, 'all'], 2: BULK },
+  },
+  {
     name: 'runs.migrateMany',
     call: ({ engine }, ...args) =>
       engine.runs.migrateMany(...(args as unknown as Parameters<typeof engine.runs.migrateMany>)),

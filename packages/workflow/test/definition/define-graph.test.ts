@@ -38,6 +38,7 @@ describe('a graph as data', () => {
       irreversible: false,
       pivot: false,
       pivotsBefore: [],
+      priority: 0,
       lossesMax: 5,
       transaction: null,
       run: handlers.charge,

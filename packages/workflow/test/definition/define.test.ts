@@ -53,6 +53,7 @@ describe('a definition', () => {
       irreversible: false,
       pivot: false,
       pivotsBefore: [],
+      priority: 0,
     })
     expect(definition.record).toMatchObject({ name: 'checkout', version: 7 })
     expect(definition.graph.dependencies).toEqual([[], [], [0, 1]])
