@@ -129,7 +129,7 @@ export const ENGINE_ROWS: readonly Row<World>[] = [
       engine.runs.setPriority(...(args as unknown as Parameters<typeof engine.runs.setPriority>)),
     args: ({ run }) => [run.id, 5, {}],
     options: { 2: [...ACTION, 'tx'] },
-    where: ['setPriority()', 'There is no run'],
+    where: ['setPriority()', 'There is no run', 'Run ', 'The tx given to'],
   },
   {
     name: 'runs.setPriorityMany',
