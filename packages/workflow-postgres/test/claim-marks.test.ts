@@ -69,6 +69,20 @@ describe('claim marks', () => {
     expect(look([1], 1)).toEqual([300 - 0.1])
   })
 
+  it('are left out for placed steps no more than a quarter of the time while that is slow', () => {
+    const { look, placedBehind, pass } = timedMarks()
+    look([1], 100, { 1: 300 })
+    placedBehind()
+    look([1], 100, { 1: 300 })
+
+    placedBehind()
+    const atOnce = look([1], 1)
+    pass(310)
+
+    expect(atOnce).toEqual([300 - 0.1])
+    expect(look([1], 1)).toEqual([WHOLE])
+  })
+
   it('go back to a row that was placed behind them, so that those after it are found too', () => {
     const { look, placedBehind } = timedMarks()
     look([1], 100, { 1: 300 })

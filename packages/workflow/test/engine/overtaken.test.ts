@@ -18,8 +18,12 @@ describe('an undo that overtakes what waits', () => {
       attempt({ direction: 'undo' }, 'queued'),
     ]
 
-    const overtaken = overtakenBy(claim({ direction: 'undo', fence: 2 }), [queued, ...others, running])
+    const overtaken = overtakenBy([claim({ direction: 'undo', fence: 2 })], [queued, ...others, running])
 
     expect(overtaken).toEqual([queued, running])
+  })
+
+  it('is not looked for among claims that go forward', () => {
+    expect(overtakenBy([claim({ fence: 2 })], [attempt({}, 'queued')])).toEqual([])
   })
 })

@@ -124,6 +124,7 @@ export class Attempts {
 
   /** Takes claims on. Gives them up at once if the session is closed. */
   accept(claims: readonly Claim[], origin: ClaimOrigin): void {
+    this.drop(overtakenBy(claims, this.#all))
     for (const claim of claims) this.#accept(claim, origin)
   }
 
@@ -186,7 +187,6 @@ export class Attempts {
     const definition = this.#definitions.get(claim.definitionId)
     // The worker only asks for claims of its definitions, so this claim was not leased by its calls: ignore it.
     if (definition === undefined) return
-    if (claim.direction === 'undo') this.drop(overtakenBy(claim, this.#all))
     const attempt = new Attempt(claim, definition, this.#attemptParts, origin)
     this.#all.add(attempt)
     this.#parts.onBegin(claim)
