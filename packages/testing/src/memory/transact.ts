@@ -1,7 +1,9 @@
 import type {
+  CollectedRun,
   Delivery,
   KeepsAttempts,
   Lease,
+  NewCall,
   NewRun,
   NewSignal,
   Outcome,
@@ -11,6 +13,7 @@ import type {
   TransactRequest,
 } from '@belay/workflow/adapter'
 import { applyChanges, changeWithin, nameOfRun, outdatedRun } from './change-within.ts'
+import { applyCalls, begunRun, collectAll, namesOfCalls } from './collect.ts'
 import { changeRun } from './control.ts'
 import { refusalOfAny } from './refusal.ts'
 import type { NameHolder, Rows } from './rows.ts'
@@ -71,6 +74,7 @@ export function commit(rows: Rows, tx: MemoryTransaction): void {
   if (conflict !== undefined) throw conflict
   tx.commit(() => {
     for (const run of tx.runs.values()) createRun(rows, run)
+    applyCalls(rows, tx)
     deliverSignals(rows, tx.signals)
     applyChanges(rows, tx)
   })
@@ -78,7 +82,7 @@ export function commit(rows: Rows, tx: MemoryTransaction): void {
 
 function conflictOf(rows: Rows, tx: MemoryTransaction): Error | undefined {
   const signal = tx.signals.find((sent) => !tx.runs.has(sent.runId) && !isTaken(rows, sent))
-  const outdatedRunId = outdatedRun(rows, tx)
+  const outdatedRunId = outdatedRun(rows, tx) ?? begunRun(rows, tx)
   if (signal === undefined && outdatedRunId === undefined) return undefined
   const what =
     signal === undefined
@@ -108,6 +112,16 @@ export async function startRunsInTurn(
   const { tx, lease } = within
   await untilFree(rows, namesOf(runs), tx)
   return tx === undefined ? startRuns(rows, runs, lease) : startRunsWithin(rows, runs, tx)
+}
+
+/** Collects calls once no other open transaction has called with one of their keys. */
+export async function collectInTurn(
+  rows: Rows,
+  calls: readonly NewCall[],
+  tx: MemoryTransaction | undefined,
+): Promise<readonly CollectedRun[]> {
+  await untilFree(rows, namesOfCalls(calls), tx)
+  return collectAll(rows, calls, tx)
 }
 
 /** Delivers signals once no other open transaction has signalled one of their steps. */

@@ -70,6 +70,7 @@ export function defineGraph<
     version: graph.version ?? 1,
     input: graph.input,
     deadline: graph.deadline,
+    start: graph.start,
   })
   const followUp = graphFollowUp(head, graph.ends, {
     defaults: stepPolicy(place, nested(graph), DEFAULT_POLICY),
@@ -80,6 +81,7 @@ export function defineGraph<
     name,
     version: head.version,
     deadlineMs: head.deadlineMs,
+    start: head.start,
     followUp,
     ...compileDefinition(followUp === null ? head : { ...head, endSteps: true }, drafts),
     validate: (input: unknown) => validateInput(name, head.schema, input),

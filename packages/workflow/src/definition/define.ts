@@ -21,6 +21,8 @@ import { validateInput } from './input-schema.ts'
 import { loopDrafts } from './loop-draft.ts'
 import { mapDrafts } from './map-draft.ts'
 import { checkOptionNames } from './option-check.ts'
+import type { StartInput, StartOptions } from './start-options.ts'
+import type { StartPolicy } from './start-policy.ts'
 import {
   checkStepOptions,
   DEFAULT_POLICY,
@@ -40,13 +42,21 @@ import { pollDraft, signalDraft, sleepDraft, type WaitPlace } from './wait-draft
 import type { ReceivesAnything } from './wait-options.ts'
 
 /** What `define()` takes. `retry`, `timeout` and `lossesMax` are the defaults of all steps. */
-export interface DefineOptions<Schema extends StandardSchemaV1> extends StepDefaults {
+export interface DefineOptions<
+  Schema extends StandardSchemaV1,
+  Start extends StartOptions<StandardSchemaV1.InferOutput<Schema>> | undefined = undefined,
+> extends StepDefaults {
   /** A whole number from 1. Raise it whenever steps or dependencies change: a run keeps the version it was started with. */
   readonly version: number
   /** Any Standard Schema (zod, valibot, arktype…), or `unchecked<Type>()`. Default: any JSON value, of type `unknown`. */
   readonly input?: (Schema & StorableSchema<Schema>) | undefined
   /** How long a run may take from its start. A run that takes longer fails with cause `deadline` and is undone. Default: no limit. */
   readonly deadline?: Duration | undefined
+  /**
+   * Collects calls of `run()` into fewer runs: `{ debounce: '5s' }`, `{ throttle: '1m' }` or `{ batch: { max: 100, within: '1s' } }`, each with an
+   * optional `key`. Default: each call starts a run.
+   */
+  readonly start?: Start | undefined
 }
 
 /**
@@ -54,18 +64,22 @@ export interface DefineOptions<Schema extends StandardSchemaV1> extends StepDefa
  *
  * @throws DefinitionError for an invalid name, version or option.
  */
-export function define<const Name extends string, Schema extends StandardSchemaV1 = StandardSchemaV1>(
+export function define<
+  const Name extends string,
+  Schema extends StandardSchemaV1 = StandardSchemaV1,
+  Start extends StartOptions<StandardSchemaV1.InferOutput<Schema>> | undefined = undefined,
+>(
   name: Name,
-  options: DefineOptions<Schema>,
+  options: DefineOptions<Schema, Start>,
 ): Workflow<
   Name,
   StandardSchemaV1.InferInput<Schema>,
   Readonly<Record<never, never>>,
-  Stored<StandardSchemaV1.InferOutput<Schema>>
+  StartInput<Stored<StandardSchemaV1.InferOutput<Schema>>, Start>
 > {
   checkWorkflowName(name)
   const place = { workflow: name }
-  checkOptionNames(place, 'the definition', options, ['version', 'input', 'deadline', ...POLICY_OPTION_NAMES])
+  checkOptionNames(place, 'the definition', options, ['version', 'input', 'deadline', 'start', ...POLICY_OPTION_NAMES])
   const head = definitionHead(name, options)
   return new DefinedWorkflow(head, stepPolicy(place, options, DEFAULT_POLICY), new StepLog(), 0) as never
 }
@@ -107,6 +121,7 @@ class DefinedWorkflow implements TypedDefinition<string, unknown, unknown, Recei
   readonly name: string
   readonly version: number
   readonly deadlineMs: number | null
+  readonly start: StartPolicy | null
   readonly #head: DefinitionHead
   readonly #defaults: StepPolicy
   readonly #log: StepLog
@@ -117,6 +132,7 @@ class DefinedWorkflow implements TypedDefinition<string, unknown, unknown, Recei
     this.name = head.name
     this.version = head.version
     this.deadlineMs = head.deadlineMs
+    this.start = head.start
     this.#head = head
     this.#defaults = defaults
     this.#log = log

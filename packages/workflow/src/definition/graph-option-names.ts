@@ -9,6 +9,7 @@ export const GRAPH_OPTION_NAMES = [
   'version',
   'input',
   'deadline',
+  'start',
   'steps',
   'dag',
   'ends',

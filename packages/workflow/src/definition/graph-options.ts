@@ -9,6 +9,7 @@ import type { OnItemFailure } from './map-options.ts'
 import type { RetryOptions } from './retry-policy.ts'
 import type { EffectOptions, PivotOptions } from './saga-options.ts'
 import type { FailingOptions } from './settled.ts'
+import type { StartOptions } from './start-options.ts'
 import type { CompensateOn, HeartbeatOptions } from './step-options.ts'
 import type { StorableSchema } from './storable.ts'
 
@@ -26,6 +27,8 @@ export interface GraphOptions<
   readonly input?: (Schema & StorableSchema<Schema>) | undefined
   /** How long a run may take from its start. A run that takes longer fails with cause `deadline` and is undone. Default: no limit. */
   readonly deadline?: Duration | undefined
+  /** Collects calls of `run()` into fewer runs, as in `define()`. Its `key` names a member of the input, so that it can come from JSON too. */
+  readonly start?: StartOptions<StandardSchemaV1.InferOutput<Schema>> | undefined
   readonly steps: Readonly<
     Record<
       StepName,
