@@ -69,7 +69,7 @@ export function applyCalls(rows: Rows, tx: MemoryTransaction): void {
 function checkCollectable(rows: Rows, calls: readonly NewCall[]): void {
   for (const call of calls) {
     if (!rows.definitions.has(call.definitionId)) throw missingDefinition(call)
-    const refusal = refusalOf(call.input) ?? refusalOf(call.collectKey)
+    const refusal = refusalOf(call.input)
     if (refusal !== undefined) throw refusedStart(calls, refusal)
   }
 }

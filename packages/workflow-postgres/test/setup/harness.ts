@@ -102,6 +102,8 @@ const TABLES = [
   'values',
   'run_ends',
   'children',
+  'collections',
+  'collected_calls',
   'workers',
   'leases',
 ]
