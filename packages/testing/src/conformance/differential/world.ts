@@ -1,5 +1,6 @@
 import {
   type Claim,
+  type CollectedRun,
   type Delivery,
   type DrainedRun,
   isTerminal,
@@ -67,6 +68,14 @@ export class World {
     switch (command.do) {
       case 'start':
         this.#started(command, answer as StartAnswer)
+        break
+      case 'collect':
+        if (command.within === 'rolls back') break
+        for (const { runId, created, definitionId } of answer as readonly CollectedRun[]) {
+          if (!created) continue
+          this.runIds.push(runId)
+          this.graphs.set(runId, definitionId)
+        }
         break
       case 'signal':
         this.#signalled(command.signals, answer as readonly Delivery[])
