@@ -186,7 +186,12 @@ function changeRun(rows: Rows, change: ChangedCollection): void {
 
 function changedStart(run: NewRun, change: ChangedCollection): NewRun {
   const { dueAt, tags } = change
-  return { ...run, startAt: dueAt, tags: tags.length === 0 ? undefined : tags, input: inputAfter(run.input, change) }
+  return {
+    ...run,
+    startAt: dueAt,
+    tags: tags.length === 0 ? undefined : tags,
+    input: inputAfter(run.input, change),
+  }
 }
 
 function inputAfter(before: string | null, { input, items = [] }: ChangedCollection): string | null {
@@ -210,9 +215,6 @@ function callRow({ call, runId, position }: Gathered['places'][number]): CallRow
   return { callId, runId, position, inputHash, definitionId, collectKey, keptMax }
 }
 
-function nameOf({
-  definitionId,
-  collectKey,
-}: Pick<CallRow, 'definitionId' | 'collectKey'>): string {
+function nameOf({ definitionId, collectKey }: Pick<CallRow, 'definitionId' | 'collectKey'>): string {
   return `${definitionId} ${collectKey}`
 }

@@ -1,7 +1,7 @@
 import {
   BelayError,
-  callback,
   type ChangedCollection,
+  callback,
   checkArgument,
   type NewRun,
   type NewSignal,

@@ -128,7 +128,10 @@ function breakages(): Readonly<Record<string, () => Harness>> {
     'counts a call that is sent twice': () =>
       altered((adapter) => {
         let calls = 0
-        const fresh = () => `01910000-0000-7000-8000-${String((calls += 1)).padStart(12, '0')}`
+        const fresh = () => {
+          calls += 1
+          return `01910000-0000-7000-8000-${String(calls).padStart(12, '0')}`
+        }
         return {
           collectCalls: (given, options) =>
             adapter.collectCalls(

@@ -96,13 +96,24 @@ describe('collected starts', () => {
     const handles = await engine.runMany(write, items)
 
     const results = await clock.runUntil(Promise.all(handles.map((handle) => handle.result())))
-    expect(results.map(({ insert }) => insert.join(''))).toEqual(['012', '012', '012', '345', '345', '345', '6'])
+    expect(results.map(({ insert }) => insert.join(''))).toEqual([
+      '012',
+      '012',
+      '012',
+      '345',
+      '345',
+      '345',
+      '6',
+    ])
   })
 
   it('a key makes a call count once; with another input it is refused', async () => {
     const { clock, worker } = engines()
     const engine = await worker({ workflows: [write] })
-    const [one, two] = [{ docId: '1', text: 'a' }, { docId: '1', text: 'b' }]
+    const [one, two] = [
+      { docId: '1', text: 'a' },
+      { docId: '1', text: 'b' },
+    ]
     const first = await engine.run(write, one, { key: 'event:1' })
     const again = await engine.run(write, one, { key: 'event:1' })
     await engine.run(write, two, { key: 'event:2' })
@@ -164,9 +175,12 @@ describe('collected starts', () => {
 
   it('each version collects by itself', async () => {
     const { engine } = engines()
-    const newer = define('sync', { version: 2, input, start: { debounce: '5s', key: 'docId' } }).step('save', {
-      run: () => 2,
-    })
+    const newer = define('sync', { version: 2, input, start: { debounce: '5s', key: 'docId' } }).step(
+      'save',
+      {
+        run: () => 2,
+      },
+    )
     const caller = engine({ workflows: [sync, newer] })
     const [one, two] = [
       await caller.run(sync, { docId: '7', text: 'a' }),
@@ -192,7 +206,9 @@ describe('collected starts', () => {
     const ids = [1, 2, 1]
     const handles = await Promise.all(ids.map((id) => engine.run(graph, { order: { id } })))
 
-    expect(await clock.runUntil(handles[2]!.result())).toEqual({ a: '[{"order":{"id":1}},{"order":{"id":1}}]' })
+    expect(await clock.runUntil(handles[2]!.result())).toEqual({
+      a: '[{"order":{"id":1}},{"order":{"id":1}}]',
+    })
     expect(handles[0]!.id).toBe(handles[2]!.id)
     expect(await clock.runUntil(handles[1]!.result())).toEqual({ a: '[{"order":{"id":2}}]' })
   })
@@ -274,7 +290,9 @@ describe('collected starts', () => {
     })
     const caller = engine({ workflows: [sync, throws, proto] })
     await expect(caller.run(sync, { text: 'a' } as never)).rejects.toThrow('the input has no such member')
-    await expect(caller.run(throws, {})).rejects.toThrow('start.key of workflow "throws" threw for an input: no key.')
+    await expect(caller.run(throws, {})).rejects.toThrow(
+      'start.key of workflow "throws" threw for an input: no key.',
+    )
     await expect(caller.run(proto, { a: 1 })).rejects.toThrow('the input has no such member')
   })
 })

@@ -48,9 +48,7 @@ export async function lockKeys(
 
 /** By code unit, which is the same in every process, unlike a locale's order. */
 export function inOrder<Key extends CollectKey>(keys: readonly Key[]): readonly Key[] {
-  return [...keys].sort(
-    (one, other) => one.definitionId - other.definitionId || compare(one.key, other.key),
-  )
+  return [...keys].sort((one, other) => one.definitionId - other.definitionId || compare(one.key, other.key))
 }
 
 function compare(one: string, other: string): number {

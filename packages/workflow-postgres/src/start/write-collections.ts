@@ -148,5 +148,7 @@ async function changeRuns(
     changes.map(({ tags }) => (tags.length === 0 ? null : listText(tags))),
   ])
   if (row?.changed === changes.length) return
-  throw new Error(`Of ${changes.length} runs that collect calls, ${row?.changed} were changed under their locks.`)
+  throw new Error(
+    `Of ${changes.length} runs that collect calls, ${row?.changed} were changed under their locks.`,
+  )
 }

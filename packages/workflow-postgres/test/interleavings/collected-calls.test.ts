@@ -33,7 +33,7 @@ const opening: Pair = {
       one: () => collect(one, first!),
       two: () => collect(two, second!),
       async check(...told) {
-        const answers = told.map(valueOf)
+        const answers = told.map(answerOf)
         expect(answers.map(({ position }) => position).sort()).toEqual([1, 2])
         expect(new Set(answers.map(({ runId }) => runId)).size, 'runs').toBe(1)
         const inputs = answers[0]!.position === 1 ? '[1,2]' : '[2,1]'
@@ -57,7 +57,7 @@ const claiming: Pair = {
       two: () => two.adapter.claim({ workerId, definitionIds: [definition.id], limit: 10 }),
       async check(told, claimed) {
         expect(claimed.status).toBe('fulfilled')
-        const { runId } = valueOf(told)
+        const { runId } = answerOf(told)
         const joined = runId === opener.runId
         const { steps } = await world.read(opener.runId)
         const begun = steps.filter(({ status }) => status === 'running')
@@ -84,10 +84,10 @@ const cancelling: Pair = {
       two: () => two.adapter.cancelRuns({ runIds: [opener.runId], cause }),
       async check(told, cancelled) {
         expect(cancelled).toMatchObject({ status: 'fulfilled', value: [{ runId: opener.runId }] })
-        const joined = valueOf(told).runId === opener.runId
+        const joined = answerOf(told).runId === opener.runId
         expect((await recordOf(world, opener.runId)).input).toBe(joined ? '[1,2]' : '[1]')
-        if (!joined) expect(valueOf(told)).toMatchObject({ created: true, position: 1 })
-        await stopCollecting(world, valueOf(told).runId)
+        if (!joined) expect(answerOf(told)).toMatchObject({ created: true, position: 1 })
+        await stopCollecting(world, answerOf(told).runId)
       },
     }
   },
@@ -104,7 +104,7 @@ const repeating: Pair = {
       one: () => collect(one, call),
       two: () => collect(two, call),
       async check(...told) {
-        const answers = told.map(valueOf)
+        const answers = told.map(answerOf)
         expect(answers.map(({ runId }) => runId)).toEqual([call.runId, call.runId])
         expect(answers.map(({ repeated }) => repeated).sort()).toEqual([false, true])
         expect((await recordOf(world, call.runId)).input).toBe('[1]')
@@ -123,7 +123,7 @@ async function recordOf(world: World, runId: string) {
   return (await world.read(runId)).run
 }
 
-function valueOf(told: PromiseSettledResult<CollectedRun>): CollectedRun {
+function answerOf(told: PromiseSettledResult<CollectedRun>): CollectedRun {
   expect(told, 'the caller was told').toMatchObject({ status: 'fulfilled' })
   return (told as PromiseFulfilledResult<CollectedRun>).value
 }

@@ -228,7 +228,10 @@ function join(draft: Draft, { policy, input, inputBytes, tags = [] }: NewCall, n
   draft.input = { text: input }
   draft.tags = tags
   if (policy.mode === 'debounce')
-    draft.dueAt = Math.min(now + policy.windowMs, draft.openedAt + (policy.limitMs ?? Number.POSITIVE_INFINITY))
+    draft.dueAt = Math.min(
+      now + policy.windowMs,
+      draft.openedAt + (policy.limitMs ?? Number.POSITIVE_INFINITY),
+    )
 }
 
 function newRun({ dueAt, tags, input, items }: Draft, opener: NewCall): NewRun {

@@ -21,7 +21,7 @@ import { validateInput } from './input-schema.ts'
 import { loopDrafts } from './loop-draft.ts'
 import { mapDrafts } from './map-draft.ts'
 import { checkOptionNames } from './option-check.ts'
-import type { StartInput, StartOptions } from './start-options.ts'
+import type { BatchOptions, StartInput, StartOptions } from './start-options.ts'
 import type { StartPolicy } from './start-policy.ts'
 import {
   checkStepOptions,
@@ -44,7 +44,7 @@ import type { ReceivesAnything } from './wait-options.ts'
 /** What `define()` takes. `retry`, `timeout` and `lossesMax` are the defaults of all steps. */
 export interface DefineOptions<
   Schema extends StandardSchemaV1,
-  Start extends StartOptions<StandardSchemaV1.InferOutput<Schema>> | undefined = undefined,
+  Batch extends BatchOptions | undefined = undefined,
 > extends StepDefaults {
   /** A whole number from 1. Raise it whenever steps or dependencies change: a run keeps the version it was started with. */
   readonly version: number
@@ -56,7 +56,7 @@ export interface DefineOptions<
    * Collects calls of `run()` into fewer runs: `{ debounce: '5s' }`, `{ throttle: '1m' }` or `{ batch: { max: 100, within: '1s' } }`, each with an
    * optional `key`. Default: each call starts a run.
    */
-  readonly start?: Start | undefined
+  readonly start?: StartOptions<StandardSchemaV1.InferOutput<Schema>, Batch> | undefined
 }
 
 /**
@@ -67,19 +67,25 @@ export interface DefineOptions<
 export function define<
   const Name extends string,
   Schema extends StandardSchemaV1 = StandardSchemaV1,
-  Start extends StartOptions<StandardSchemaV1.InferOutput<Schema>> | undefined = undefined,
+  Batch extends BatchOptions | undefined = undefined,
 >(
   name: Name,
-  options: DefineOptions<Schema, Start>,
+  options: DefineOptions<Schema, Batch>,
 ): Workflow<
   Name,
   StandardSchemaV1.InferInput<Schema>,
   Readonly<Record<never, never>>,
-  StartInput<Stored<StandardSchemaV1.InferOutput<Schema>>, Start>
+  StartInput<Stored<StandardSchemaV1.InferOutput<Schema>>, Batch>
 > {
   checkWorkflowName(name)
   const place = { workflow: name }
-  checkOptionNames(place, 'the definition', options, ['version', 'input', 'deadline', 'start', ...POLICY_OPTION_NAMES])
+  checkOptionNames(place, 'the definition', options, [
+    'version',
+    'input',
+    'deadline',
+    'start',
+    ...POLICY_OPTION_NAMES,
+  ])
   const head = definitionHead(name, options)
   return new DefinedWorkflow(head, stepPolicy(place, options, DEFAULT_POLICY), new StepLog(), 0) as never
 }

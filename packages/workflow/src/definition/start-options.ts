@@ -20,7 +20,10 @@ export interface BatchOptions {
 }
 
 /** How calls of `run()` are collected into fewer runs. One of `debounce`, `throttle` and `batch`. */
-export type StartOptions<Input> = KeyedStart<Input> &
+export type StartOptions<
+  Input,
+  Batch extends BatchOptions | undefined = BatchOptions | undefined,
+> = KeyedStart<Input> &
   (
     | {
         /** The run begins this long after the last call, with the input of the last call. */
@@ -42,7 +45,7 @@ export type StartOptions<Input> = KeyedStart<Input> &
       }
     | {
         /** One run for many calls: its input is the array of their inputs, in the order of the calls. */
-        readonly batch: BatchOptions
+        readonly batch: Batch & BatchOptions
         readonly debounce?: undefined
         readonly throttle?: undefined
         readonly max?: undefined
@@ -50,4 +53,4 @@ export type StartOptions<Input> = KeyedStart<Input> &
   )
 
 /** What handlers get as the input: of a batched workflow, an array. */
-export type StartInput<Input, Start> = Start extends { readonly batch: object } ? readonly Input[] : Input
+export type StartInput<Input, Batch> = Batch extends BatchOptions ? readonly Input[] : Input

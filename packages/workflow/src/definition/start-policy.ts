@@ -2,8 +2,8 @@ import { BATCH_CALLS_MAX, type CollectPolicy } from '../adapter/collected-calls.
 import { BelayError } from '../errors.ts'
 import { definitionError, type Place } from '../graph/place.ts'
 import { key as callKey, duration, Refusal, readAs, string } from '../options/index.ts'
-import { sentence } from '../words.ts'
 import { messageOf } from '../thrown.ts'
+import { sentence } from '../words.ts'
 import { checkOptionNames, readOption, shown, wholeNumber } from './option-check.ts'
 
 /** The option `start` of a definition, checked. */
@@ -35,7 +35,10 @@ export function startPolicy(place: Place, given: unknown): StartPolicy {
       place,
       `start.max is ${shown(given['max'])}, and only debounce has it. The max of a batch is in batch: { max, within }.`,
     )
-  return Object.freeze({ collect: Object.freeze(policyOf(place, mode, given)), keyOf: keyOf(place, given['key']) })
+  return Object.freeze({
+    collect: Object.freeze(policyOf(place, mode, given)),
+    keyOf: keyOf(place, given['key']),
+  })
 }
 
 function policyOf(
@@ -69,7 +72,11 @@ function keyOf({ workflow }: Place, given: unknown): StartPolicy['keyOf'] {
     return (input) => checkedKey(workflow, called(workflow, given as (call: object) => unknown, input))
   const path = readAs(MEMBER, given)
   if (!Refusal.is(path))
-    return (input) => checkedKey(workflow, called(workflow, () => memberOf(workflow, input, path), input))
+    return (input) =>
+      checkedKey(
+        workflow,
+        called(workflow, () => memberOf(workflow, input, path), input),
+      )
   throw definitionError(
     { workflow },
     `start.key is ${path.got}, and must be a function of { input } that returns a string, or the name of a member of the input.`,

@@ -1,4 +1,4 @@
-import type { ChangedRun, NewCall } from '../adapter/index.ts'
+import type { ChangedRun } from '../adapter/index.ts'
 import type { InputOf, OutputsOf, ReceivesOf, WorkflowDefinition } from '../definition/index.ts'
 import type { Duration } from '../duration.ts'
 import { BelayError } from '../errors.ts'
@@ -34,7 +34,7 @@ import { findRun, type RunReference, runLookup } from './runs/run-reference.ts'
 import { RunWatch } from './runs/run-watch.ts'
 import { Approvals } from './signals/approvals.ts'
 import { Signals } from './signals/signals.ts'
-import type { CallCollector } from './start/collect-run.ts'
+import { type CallCollector, callCollector } from './start/collect-run.ts'
 import { type NewRunOf, type RunArguments, refuseOptionsAsInput } from './start/run-arguments.ts'
 import { RunStarter, type RunStarterParts } from './start/run-starter.ts'
 import {
@@ -99,8 +99,7 @@ export class Engine extends RunVerbs implements AsyncDisposable {
       new OutageWatch({ during, log, events: this.#events, random: runtime.random })
     const store: RunStarterParts['store'] = (runs) => this.#working.startRuns(runs)
     this.#starter = new RunStarter({ store, runtime, outage: outage('starting runs') })
-    const collect = (calls: readonly NewCall[]) => adapter.collectCalls(calls)
-    this.#collector = new RunStarter({ store: collect, runtime, outage: outage('collecting calls'), lanes: 1 })
+    this.#collector = callCollector({ adapter, runtime, outage: outage('collecting calls') })
     const reading = { adapter, registry: this.#registry, runtime, tickMs }
     this.#watch = new RunWatch({ ...reading, events: this.#events, outage: outage('awaiting runs') })
     this.#observer = new RunObserver({ ...reading, outage: outage('watching runs') })
@@ -297,15 +296,13 @@ export class Engine extends RunVerbs implements AsyncDisposable {
 
   /** Makes the handle of a started run. Emits `run.started` unless a caller's transaction must still commit. */
   #startedHandle<Outputs, Sent>(
-    { id, created, definition, version, taken, collected, due = false }: StartedHandle,
+    { id, created, definition, version, taken, collected }: StartedHandle,
     { key, tags = [], tx }: Pick<RunOptions, 'key' | 'tags'> & { readonly tx?: unknown },
     typedBy: number = definition.version,
   ): RunHandle<Outputs, Sent> {
-    if (created && tx === undefined) {
-      const { name } = definition
-      this.#events.emit('run.started', { runId: id, workflow: name, version, key, tags })
-      if (!taken) this.#working.wakeFor(definition.id)
-    } else if (due && tx === undefined) this.#working.wakeFor(definition.id)
+    if (created && tx === undefined)
+      this.#events.emit('run.started', { runId: id, workflow: definition.name, version, key, tags })
+    if (!taken && tx === undefined) this.#working.wakeFor(definition.id)
     return runHandle(this.#handleParts, { id, created, version, typedBy, collected })
   }
 

@@ -50,7 +50,9 @@ export const collectingWithinCases: Cases = {
     expect(await inputOf(given, first!)).toBe('[1,3,2]')
   },
 
-  'a run that a rolled back transaction opened does not exist, and the next call opens one': async (given) => {
+  'a run that a rolled back transaction opened does not exist, and the next call opens one': async (
+    given,
+  ) => {
     const graph = await given.graph('pair', PAIR)
     const [first, second] = [newCall(given, graph, DEBOUNCE), newCall(given, graph, DEBOUNCE)]
     const end = given.harness.transaction(async (tx) => {

@@ -284,7 +284,10 @@ async function call(
   return collected!
 }
 
-export async function inputOf(given: Scenario, { runId }: { readonly runId: string }): Promise<string | null> {
+export async function inputOf(
+  given: Scenario,
+  { runId }: { readonly runId: string },
+): Promise<string | null> {
   return (await given.adapter.readRun(runId))!.run.input
 }
 

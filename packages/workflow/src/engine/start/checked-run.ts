@@ -93,4 +93,3 @@ export function checkRun(
   // Without a schema the input itself comes back. If it is a promise, it is an invalid input and must not be awaited.
   return valid !== input && valid instanceof Promise ? valid.then(stored) : stored(valid)
 }
-

@@ -6,9 +6,17 @@ import { BelayError } from '../../errors.ts'
 import { shown } from '../../shown.ts'
 import { jsonBytes } from '../base/payload.ts'
 import type { CheckedRun } from './checked-run.ts'
-import { type RunStarter, STARTS_MAX, type Start } from './run-starter.ts'
+import { RunStarter, type RunStarterParts, STARTS_MAX, type Start } from './run-starter.ts'
 
 export type CallCollector = RunStarter<NewCall, CollectedRun>
+
+/** Sends one call to the store at a time, so that the calls of a process keep their order. */
+export function callCollector({
+  adapter,
+  ...parts
+}: Pick<RunStarterParts, 'runtime' | 'outage'> & { readonly adapter: Adapter }): CallCollector {
+  return new RunStarter({ ...parts, store: (calls) => adapter.collectCalls(calls), lanes: 1 })
+}
 
 /** How a call was collected. */
 export interface CollectedStart {
@@ -93,7 +101,9 @@ export function newCall(
 /** A key names the call: the same key gives the same id in every process. */
 function idOfKey(workflow: string, key: string): string {
   const hex = bytesToHex(sha256(utf8ToBytes(JSON.stringify([workflow, key]))))
-  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20, 32)].join('-')
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20, 32)].join(
+    '-',
+  )
 }
 
 /** Throws `key_conflict` if the call's key named a call with another input. */
@@ -108,7 +118,9 @@ export function assertSameCall(call: NewCall, key: string | null, collected: Col
   )
 }
 
-export function collectedStart(by: CollectMode, { created, position, beginsAt }: CollectedRun): CollectedStart {
+export function collectedStart(
+  by: CollectMode,
+  { created, position, beginsAt }: CollectedRun,
+): CollectedStart {
   return { by, joined: !created, calls: position, beginsAt: new Date(beginsAt) }
 }
-

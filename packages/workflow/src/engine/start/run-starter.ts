@@ -174,10 +174,7 @@ function resolvePlace<New extends NewRun, Started extends StartedRun>(
   if (entry.open === 0) entry.resolve(entry.starts)
 }
 
-function keyHeld<New extends NewRun>(
-  { entry, index }: Place<New, StartedRun>,
-  cause: unknown,
-): BelayError {
+function keyHeld<New extends NewRun>({ entry, index }: Place<New, StartedRun>, cause: unknown): BelayError {
   const { runId, workflow, key, collectKey }: NewRun & Partial<NewCall> = entry.runs[index]!
   if (collectKey !== undefined)
     return new BelayError(

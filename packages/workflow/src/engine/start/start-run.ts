@@ -5,7 +5,7 @@ import type {
   CallerTransaction,
   CollectedRun,
   NewRun,
-SavedDefinition,
+  SavedDefinition,
   StartedRun,
 } from '../../adapter/index.ts'
 import type { StartPolicy } from '../../definition/start-policy.ts'
@@ -64,11 +64,10 @@ export interface StartedHandle {
   readonly definition: SavedDefinition
   /** The run's version. It may differ from the given definition's if the key belonged to an earlier run. */
   readonly version: number
-  /** This process's worker took all the run's first steps: no other worker needs a hint. */
+  /** No worker needs a hint: the run is not new, or this process's worker took all its first steps. */
   readonly taken: boolean
-  /** Of a workflow that collects its starts: how, and whether the run may begin at once. */
+  /** Of a workflow that collects its starts: how. */
   readonly collected?: CollectedStart | undefined
-  readonly due?: boolean | undefined
 }
 
 /** How many batches of `runMany()` are prepared at once: one more than there are concurrent calls, so that a call never waits for a batch. */
@@ -223,8 +222,14 @@ async function collectRuns(
       assertSameCall(calls[index]!, checked[index]!.key, found)
       const { runId: id, created, due } = found
       // A run that is due needs a hint, whoever opened it.
-      const handle = { id, created, definition, version: versionOf(found, definition), taken: false }
-      return { ...handle, collected: collectedStart(policy.collect.mode, found), due }
+      const handle = {
+        id,
+        created,
+        definition,
+        version: versionOf(found, definition),
+        taken: !created && !due,
+      }
+      return { ...handle, collected: collectedStart(policy.collect.mode, found) }
     } catch (error) {
       return { error }
     }
@@ -248,7 +253,7 @@ function startedHandle(
   if (stored.created) payloads.rememberInput(run.runId, run.input)
   else assertSameInput(run, stored)
   // A run with a deadline always needs a hint: the deadline may be near.
-  const taken = (stored.claims ?? []).length > 0 && run.deadlineMs === undefined
+  const taken = !stored.created || ((stored.claims ?? []).length > 0 && run.deadlineMs === undefined)
   const { runId: id, created } = stored
   return { id, created, definition, version: versionOf(stored, definition), taken }
 }
