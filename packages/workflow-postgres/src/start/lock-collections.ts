@@ -23,11 +23,11 @@ asked_keys as materialized (
   cross join (select count(*) from bounded_wait) as wait_was_bounded
 ),
 locked_collections as (
-  insert into belay.workflow_collections (definition_id, key)
+  insert into belay.workflow_collections as k (definition_id, key)
   select a.definition_id, a.key from asked_keys a order by a.position
   -- A row is locked by an update that changes nothing.
-  on conflict (definition_id, key) do update set calls = workflow_collections.calls
-  returning definition_id
+  on conflict (definition_id, key) do update set calls = k.calls
+  returning k.definition_id
 ),
 ${restoredLockWait('locked_collections')}
 select count(*)::int as locked from locked_collections cross join restored_wait`,

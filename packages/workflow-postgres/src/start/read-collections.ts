@@ -7,18 +7,29 @@ import { tagsOf } from '../rows/run-tags.ts'
 import { stepIs } from '../rows/step-lookup.ts'
 import type { CollectKey } from './lock-collections.ts'
 
-interface CollectionColumns {
-  readonly run_id: string | null
-  readonly mode: CollectMode | null
-  readonly opened_at: number
-  readonly due_at: number
-  readonly closes_at: number
-  readonly calls: number
-  readonly input_bytes: number
-  readonly takes_calls: boolean
-  readonly tags: string | null
-  readonly now: number
-}
+/** One of three kinds of rows: a key's collection, or a locked run, or what is known of the first steps of such a run. */
+type CollectionRow =
+  | {
+      readonly kind: 'collection'
+      readonly position: number
+      readonly run_id: string | null
+      readonly definition_id: number
+      readonly mode: CollectMode | null
+      readonly opened_at: number
+      readonly due_at: number
+      readonly closes_at: number
+      readonly calls: number
+      readonly input_bytes: number
+      readonly now: number
+    }
+  | { readonly kind: 'steps'; readonly run_id: string; readonly is_open: boolean }
+  | {
+      readonly kind: 'run'
+      readonly run_id: string
+      readonly definition_id: number
+      readonly is_open: boolean
+      readonly tags: string | null
+    }
 
 /** What no step has that was ever claimed, skipped or held back by a pause. */
 const untouched = `s.status = 'ready' and s.open_dependencies = 0 and s.started_at is null and coalesce(s.attempts, 0) = 0`
@@ -28,18 +39,18 @@ const untouched = `s.status = 'ready' and s.open_dependencies = 0 and s.started_
  * cannot begin before this transaction ends. Index: primary keys, and the definition's edges. Locks: the first steps of the runs that are not due yet, by
  * (run, step), then these runs.
  */
-export const readCollections: Statement<CollectionColumns> = {
+export const readCollections: Statement<CollectionRow> = {
   name: 'read_collections',
   text: `
 with ${passingLockWait('$3')},
 collections as materialized (
-  select a.position, c.*, array[c.run_id] as run_ids, c.due_at > belay.store_now() as is_waiting
+  select a.position, c.*, c.due_at > belay.store_now() as is_waiting
   from unnest($1::int[], $2::text[]) with ordinality as a (definition_id, key, position)
   cross join (select count(*) from bounded_wait) as wait_was_bounded
   join belay.workflow_collections c on c.definition_id = any (array[a.definition_id]) and c.key = any (array[a.key])
 ),
 first_places as materialized (
-  select c.run_ids, ds.step
+  select c.run_id, ds.step
   from collections c
   join belay.workflow_definition_steps ds on ds.definition_id = any (array[c.definition_id])
   where c.is_waiting and cardinality(ds.dependencies) = 0
@@ -47,31 +58,31 @@ first_places as materialized (
 locked_steps as materialized (
   select s.run_id, ${untouched} as is_untouched
   from first_places p
-  join belay.workflow_steps s on s.run_id = any (p.run_ids) and ${stepIs('s', 'p.step')}
-  order by s.run_id, s.step
+  join belay.workflow_steps s on s.run_id = any (array[p.run_id]) and ${stepIs('s', 'p.step')}
+  order by p.run_id, p.step
   for update of s
 ),
 locked_runs as materialized (
   select r.id, r.definition_id, r.status, r.tags
   from (select count(*) from locked_steps) as steps_were_locked
   cross join collections c
-  join belay.workflow_runs r on r.id = any (c.run_ids)
+  join belay.workflow_runs r on r.id = any (array[c.run_id])
   where c.is_waiting
-  order by r.id
+  order by c.run_id
   for update of r
 ),
-untouched_runs as materialized (
-  select l.run_id, bool_and(l.is_untouched) as is_untouched from locked_steps l group by l.run_id
-),
 ${restoredLockWait('locked_runs')}
-select c.run_id, c.mode, ${epochMs('c.opened_at')} as opened_at, ${epochMs('c.due_at')} as due_at, ${epochMs('c.closes_at')} as closes_at,
-  c.calls, c.input_bytes, coalesce(u.is_untouched and r.status = 'running' and r.definition_id = c.definition_id, false) as takes_calls,
-  array_to_json(r.tags)::text as tags, ${epochMs('belay.store_now()')} as now
+select 'collection' as kind, c.position::int, c.run_id, c.definition_id, c.mode, ${epochMs('c.opened_at')} as opened_at, ${epochMs('c.due_at')} as due_at,
+  ${epochMs('c.closes_at')} as closes_at, c.calls, c.input_bytes, ${epochMs('belay.store_now()')} as now, null::bool as is_open, null as tags
 from collections c
-left join untouched_runs u on u.run_id = c.run_id
-left join locked_runs r on r.id = c.run_id
 cross join restored_wait
-order by c.position`,
+union all
+select 'steps', null, l.run_id, null, null, null, null, null, null, null, null, bool_and(l.is_untouched), null
+from locked_steps l
+group by l.run_id
+union all
+select 'run', null, r.id, r.definition_id, null, null, null, null, null, null, null, r.status = 'running', array_to_json(r.tags)::text
+from locked_runs r`,
 }
 
 /** Locks what may change, and reads it. In the order of the keys; null for a key without a collection. */
@@ -85,17 +96,22 @@ export async function lockedCollections(
     keys.map(({ key }) => key),
     waits,
   ])
-  return { now: rows[0]!.now, collections: rows.map(decode) }
-}
-
-function decode(row: CollectionColumns): LockedCollection | null {
-  const { run_id: runId, mode } = row
-  if (runId === null || mode === null) return null
-  const collection: Collection = {
-    ...{ runId, mode, openedAt: row.opened_at, dueAt: row.due_at, closesAt: row.closes_at },
-    ...{ calls: row.calls, inputBytes: row.input_bytes },
+  const collections = rows.filter((row) => row.kind === 'collection')
+  collections.sort((one, other) => one.position - other.position)
+  const runs = new Map(rows.flatMap((row) => (row.kind === 'run' ? [[row.run_id, row] as const] : [])))
+  const untouched = new Set(rows.flatMap((row) => (row.kind === 'steps' && row.is_open ? [row.run_id] : [])))
+  const decode = (row: (typeof collections)[number]): LockedCollection | null => {
+    const { run_id: runId, mode, definition_id: definitionId } = row
+    if (runId === null || mode === null) return null
+    const run = runs.get(runId)
+    const takesCalls = run?.is_open === true && run.definition_id === definitionId && untouched.has(runId)
+    const collection: Collection = {
+      ...{ runId, mode, openedAt: row.opened_at, dueAt: row.due_at, closesAt: row.closes_at },
+      ...{ calls: row.calls, inputBytes: row.input_bytes },
+    }
+    return { ...collection, takesCalls, tags: tagsOf(run?.tags ?? null) }
   }
-  return { ...collection, takesCalls: row.takes_calls, tags: tagsOf(row.tags) }
+  return { now: collections[0]!.now, collections: collections.map(decode) }
 }
 
 /** The calls that a run carries. Index: primary keys, and the definition's edges. No locks. */

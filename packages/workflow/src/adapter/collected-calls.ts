@@ -1,11 +1,6 @@
+import type { CollectMode } from './collect-mode.ts'
 import type { JsonText } from './new-item.ts'
 import type { NewRun, StartedRun } from './starts.ts'
-
-/**
- * How the calls that start a workflow are collected. `debounce`: one run, some time after the last call. `throttle`: at most one start in each
- * period. `batch`: one run for many calls, with the array of their inputs.
- */
-export type CollectMode = 'debounce' | 'throttle' | 'batch'
 
 /** How long and how many calls are collected. Milliseconds, store clock. */
 export interface CollectPolicy {

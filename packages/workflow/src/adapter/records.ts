@@ -1,6 +1,6 @@
 import type { CaseCondition } from './case-condition.ts'
 import type { ChangedRun } from './changed-run.ts'
-import type { CollectMode } from './collected-calls.ts'
+import type { CollectMode } from './collect-mode.ts'
 import type { RunStatus, StepStatus } from './lifecycle.ts'
 import type { MapKind } from './map-kind.ts'
 import type { JsonText, NewItem } from './new-item.ts'

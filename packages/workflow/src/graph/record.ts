@@ -1,6 +1,6 @@
 import { sha256 } from '@noble/hashes/sha2.js'
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js'
-import type { CollectMode } from '../adapter/collected-calls.ts'
+import type { CollectMode } from '../adapter/collect-mode.ts'
 import type { DefinitionRecord, DefinitionShape, StepShape } from '../adapter/records.ts'
 import type { StepGraph } from './graph.ts'
 

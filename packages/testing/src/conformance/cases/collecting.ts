@@ -4,7 +4,7 @@ import type { Cases } from '../case.ts'
 import { CaseRun, DIAMOND, type Graph, PAIR, retry, type Scenario } from '../scenario/index.ts'
 
 export const DEBOUNCE: CollectPolicy = { mode: 'debounce', windowMs: 5_000, limitMs: 12_000, callsMax: null }
-export const THROTTLE: CollectPolicy = { mode: 'throttle', windowMs: 60_000, limitMs: null, callsMax: null }
+const THROTTLE: CollectPolicy = { mode: 'throttle', windowMs: 60_000, limitMs: null, callsMax: null }
 export const BATCH: CollectPolicy = { mode: 'batch', windowMs: 1_000, limitMs: null, callsMax: 3 }
 
 /** Calls of one graph, which are collected together unless they have another key. */

@@ -2,27 +2,9 @@ import type { CallerTransaction, CollectPolicy, NewCall } from '@belay/workflow/
 import type { Harness } from '../harness.ts'
 import type { Command } from './command.ts'
 import { GRAPHS } from './graphs.ts'
+import type { CollectCommand, PlannedCall } from './planned-call.ts'
 import type { Random } from './random.ts'
 import type { World } from './world.ts'
-
-/** A call that is collected. */
-export interface PlannedCall {
-  readonly runId: string
-  readonly callId: string
-  readonly graph: number
-  readonly collectKey: string
-  readonly policy: CollectPolicy
-  readonly input: string | null
-  readonly tags: readonly string[]
-  readonly deadlineMs: number | undefined
-}
-
-export type CollectCommand = {
-  readonly do: 'collect'
-  readonly calls: readonly PlannedCall[]
-  /** `alone`, or in a transaction that commits or is rolled back. */
-  readonly within: 'alone' | 'commits' | 'rolls back'
-}
 
 // Multiples of three, as what time moves by. Two policies of a mode, as during a deployment.
 const POLICIES: readonly CollectPolicy[] = [

@@ -7,7 +7,7 @@ import type {
   ParentRun,
   UndoPlan,
 } from '@belay/workflow/adapter'
-import type { CollectCommand } from './collected.ts'
+import type { CollectCommand } from './planned-call.ts'
 
 /** Something done to both adapters. Definitions are named by their position, because each store has its own numbers for them. */
 export type Command =

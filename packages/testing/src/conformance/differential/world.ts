@@ -9,9 +9,9 @@ import {
   type StartedRun,
 } from '@belay/workflow/adapter'
 import { Ids } from '../scenario/ids.ts'
-import type { CollectCommand } from './collected.ts'
 import type { Command, PlannedRun, PlannedSignal } from './command.ts'
 import type { ComparableRun } from './comparable.ts'
+import type { CollectCommand } from './planned-call.ts'
 
 /** An attempt that a worker was given, and the outcome it settled for it. */
 export interface KnownAttempt {

@@ -1,5 +1,7 @@
 import type { JsonText, NewRun } from '../../adapter/index.ts'
+import type { StartPolicy } from '../../definition/start-policy.ts'
 import type { WorkflowDefinition } from '../../definition/workflow.ts'
+import { BelayError } from '../../errors.ts'
 import {
   anything,
   checkArgument,
@@ -14,7 +16,6 @@ import { shown } from '../../shown.ts'
 import type { CallSettings } from '../base/call-settings.ts'
 import { toJsonText } from '../base/payload.ts'
 import { tags } from '../base/tags.ts'
-import { refuseTimes } from './collect-run.ts'
 import { inputHash } from './input-hash.ts'
 import type { RunOptions } from './start-run.ts'
 import { START_TIMES, startTimes } from './start-times.ts'
@@ -57,6 +58,25 @@ export function checkedOptions(
   // No tags are stored as no value.
   const stored = tags?.length === 0 ? undefined : tags
   return { key: key ?? null, tags: stored, ...startTimes(call, times, deadlineMs) }
+}
+
+/** Refuses options of a start that contradict collecting. */
+function refuseTimes(
+  call: string,
+  { name, start }: { readonly name: string; readonly start: StartPolicy },
+  given: { readonly startAt?: unknown; readonly delay?: unknown; readonly deadline?: unknown },
+): void {
+  for (const option of ['startAt', 'delay', 'deadline'] as const) {
+    if (given[option] === undefined) continue
+    const remedy =
+      option === 'deadline'
+        ? 'The deadline of the definition counts from the begin of the run: set it in define().'
+        : `When its runs begin is decided by start in its definition (${start.collect.mode}).`
+    throw new BelayError(
+      'invalid_option',
+      `${call}: ${option} is ${shown(given[option])}, and workflow "${name}" collects its starts. ${remedy} Leave ${option} out.`,
+    )
+  }
 }
 
 /** Awaits only asynchronous schemas: for a hundred thousand runs, promises would cost more than everything else. */

@@ -29,25 +29,6 @@ export interface CollectedStart {
   readonly beginsAt: Date
 }
 
-/** Refuses options of a start that contradict collecting. */
-export function refuseTimes(
-  call: string,
-  { name, start }: { readonly name: string; readonly start: StartPolicy },
-  given: { readonly startAt?: unknown; readonly delay?: unknown; readonly deadline?: unknown },
-): void {
-  for (const option of ['startAt', 'delay', 'deadline'] as const) {
-    if (given[option] === undefined) continue
-    const remedy =
-      option === 'deadline'
-        ? 'The deadline of the definition counts from the begin of the run: set it in define().'
-        : `When its runs begin is decided by start in its definition (${start.collect.mode}).`
-    throw new BelayError(
-      'invalid_option',
-      `${call}: ${option} is ${shown(given[option])}, and workflow "${name}" collects its starts. ${remedy} Leave ${option} out.`,
-    )
-  }
-}
-
 /** Refuses a start by name in a process that does not know how to collect it. */
 export function refuseUncollected({ name, shape }: SavedDefinition): void {
   if (shape.collects === undefined) return
