@@ -36,14 +36,9 @@ import { Approvals } from './signals/approvals.ts'
 import { Signals } from './signals/signals.ts'
 import { type CallCollector, callCollector } from './start/collect-run.ts'
 import { type NewRunOf, type RunArguments, refuseOptionsAsInput } from './start/run-arguments.ts'
+import type { RunOptions } from './start/run-options.ts'
 import { RunStarter, type RunStarterParts } from './start/run-starter.ts'
-import {
-  type RunOptions,
-  type StartedHandle,
-  type StartRunParts,
-  startRun,
-  startRuns,
-} from './start/start-run.ts'
+import { type StartedHandle, type StartRunParts, startRun, startRuns } from './start/start-run.ts'
 import { Working } from './working.ts'
 
 /** How long closing waits for a running query of awaited runs. */

@@ -17,7 +17,7 @@ import type { CallSettings } from '../base/call-settings.ts'
 import { toJsonText } from '../base/payload.ts'
 import { tags } from '../base/tags.ts'
 import { inputHash } from './input-hash.ts'
-import type { RunOptions } from './start-run.ts'
+import type { RunOptions } from './run-options.ts'
 import { START_TIMES, startTimes } from './start-times.ts'
 
 /** A checked run, ready to be stored. */

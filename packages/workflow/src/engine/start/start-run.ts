@@ -1,13 +1,6 @@
 import { dequal } from 'dequal'
 import pLimit from 'p-limit'
-import type {
-  Adapter,
-  CallerTransaction,
-  CollectedRun,
-  NewRun,
-  SavedDefinition,
-  StartedRun,
-} from '../../adapter/index.ts'
+import type { Adapter, CollectedRun, NewRun, SavedDefinition, StartedRun } from '../../adapter/index.ts'
 import type { StartPolicy } from '../../definition/start-policy.ts'
 import type { WorkflowDefinition } from '../../definition/workflow.ts'
 import { BelayError } from '../../errors.ts'
@@ -30,23 +23,8 @@ import {
   newCall,
   refuseUncollected,
 } from './collect-run.ts'
+import type { RunOptions } from './run-options.ts'
 import { type RunStarter, STARTS_MAX, type Start } from './run-starter.ts'
-import type { StartTimes } from './start-times.ts'
-
-export interface RunOptions extends StartTimes {
-  /** The business event that this run belongs to, like `order:9182`; 1 to 512 characters, unique per workflow. */
-  readonly key?: string | undefined
-  /**
-   * Labels to find the run by, like `['tenant:7']`: up to 20 different strings of 1 to 200 characters. If the key belongs to an earlier run, that
-   * run's tags do not change.
-   */
-  readonly tags?: readonly string[] | undefined
-  /**
-   * The caller's open transaction on the engine's database: the run exists once it commits. Adapters define what they accept; all accept the `tx` of
-   * a transactional handler. Await `result()` only after the commit.
-   */
-  readonly tx?: CallerTransaction | undefined
-}
 
 export interface StartRunParts {
   readonly adapter: Adapter
