@@ -110,8 +110,9 @@ export async function startRunsInTurn(
   within: { readonly tx: MemoryTransaction | undefined; readonly lease: Lease | undefined },
 ): Promise<readonly StartedRun[]> {
   const { tx, lease } = within
-  await untilFree(rows, namesOf(runs), tx)
-  return tx === undefined ? startRuns(rows, runs, lease) : startRunsWithin(rows, runs, tx)
+  return onceFree(rows, namesOf(runs), tx, () =>
+    tx === undefined ? startRuns(rows, runs, lease) : startRunsWithin(rows, runs, tx),
+  )
 }
 
 /** Collects calls once no other open transaction has called with one of their keys. */
@@ -120,8 +121,7 @@ export async function collectInTurn(
   calls: readonly NewCall[],
   tx: MemoryTransaction | undefined,
 ): Promise<readonly CollectedRun[]> {
-  await untilFree(rows, namesOfCalls(calls), tx)
-  return collectAll(rows, calls, tx)
+  return onceFree(rows, namesOfCalls(calls), tx, () => collectAll(rows, calls, tx))
 }
 
 /** Delivers signals once no other open transaction has signalled one of their steps. */
@@ -130,8 +130,9 @@ export async function deliverInTurn(
   signals: readonly NewSignal[],
   tx: MemoryTransaction | undefined,
 ): Promise<readonly Delivery[]> {
-  await untilFree(rows, signals.map(nameOfStep), tx)
-  return tx === undefined ? deliverSignals(rows, signals) : deliverWithin(rows, signals, tx)
+  return onceFree(rows, signals.map(nameOfStep), tx, () =>
+    tx === undefined ? deliverSignals(rows, signals) : deliverWithin(rows, signals, tx),
+  )
 }
 
 /** Changes a run once no other open transaction has changed it. */
@@ -140,21 +141,25 @@ export async function changeInTurn<Answer extends object>(
   request: ChangeRequest<Answer>,
   tx: MemoryTransaction | undefined,
 ): Promise<Answer | null> {
-  await untilFree(rows, [nameOfRun(request.runId)], tx)
-  return tx === undefined ? changeRun(rows, request) : changeWithin(rows, request, tx)
+  return onceFree(rows, [nameOfRun(request.runId)], tx, () =>
+    tx === undefined ? changeRun(rows, request) : changeWithin(rows, request, tx),
+  )
 }
 
-async function untilFree(
+/** Acts in the turn in which the names were found free: of several that waited, the next one finds them held again. */
+async function onceFree<Answer>(
   rows: Rows,
   names: readonly string[],
   tx: MemoryTransaction | undefined,
-): Promise<void> {
+  act: () => Answer,
+): Promise<Answer> {
   for (let holder = rows.holderOf(names, tx); holder !== undefined; holder = rows.holderOf(names, tx)) {
     assertNoDeadlock(tx, holder)
     if (tx !== undefined) tx.waitsFor = holder
     await holder.ended
     if (tx !== undefined) tx.waitsFor = undefined
   }
+  return act()
 }
 
 /** Whether this is, or wraps, the error that databases throw when they roll back a transaction because of another. */

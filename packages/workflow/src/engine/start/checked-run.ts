@@ -74,7 +74,7 @@ function refuseTimes(
         : `When its runs begin is decided by start in its definition (${start.collect.mode}).`
     throw new BelayError(
       'invalid_option',
-      `${call}: ${option} is ${shown(given[option])}, and workflow "${name}" collects its starts. ${remedy} Leave ${option} out.`,
+      `${call}: ${option} is ${shown(given[option])}, and workflow "${name}" collects its starts. ${remedy} Remove ${option}.`,
     )
   }
 }
