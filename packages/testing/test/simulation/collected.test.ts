@@ -17,12 +17,15 @@ it('the oracle notices a store that counts a call twice when it is sent again', 
   let ids = 0
   const violations = await violationsLike(wanted, LIKELY, (store) =>
     withVerbs(store, {
-      collectCalls: (calls, options) => {
-        const counted = calls.map((call) => {
+      collectCalls: async (calls, options) => {
+        const collected = await store.collectCalls(calls, options)
+        const again = calls.map((call) => {
           ids += 1
-          return { ...call, callId: `00000000-0000-7000-8000-${String(ids).padStart(12, '0')}` }
+          const callId = `00000000-0000-7000-8000-${String(ids).padStart(12, '0')}`
+          return { ...call, callId, runId: callId }
         })
-        return store.collectCalls(counted, options)
+        await store.collectCalls(again, options)
+        return collected
       },
     }),
   )
