@@ -109,7 +109,7 @@ function startVerbs(store: OpenStore) {
     },
     async collectCalls(calls, within) {
       if (within?.tx === undefined) return collectCalls(connection, calls)
-      return collectWithin({ transaction: await store.connectionFor(within), wakeup }, calls)
+      return collectWithin({ transaction: await store.connectionFor(within), beside, wakeup }, calls)
     },
     readCollected: (runId) => readCollected(connection, runId),
   } satisfies Partial<SqlAdapter>

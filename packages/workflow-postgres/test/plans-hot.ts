@@ -195,7 +195,7 @@ export const HOT: readonly (readonly [Statement<unknown>, string])[] = [
   [changeCollectingRuns, `${RUN_IDS}, ${many('1')}, ${many('4e12')}, ${many('1')}, null, ${many('f')}, null`],
   [
     writeCollections,
-    `${many('1')}, ${many('k')}, ${RUN_IDS}, ${many('batch')}, ${many('1')}, ${many('1')}, ${many('1')}, ${many('1')}, ${many('1')}, 10, ${RUN_IDS}, ${many('1')}, ${many('1')}, ${RUN_IDS}, ${many('k')}, null`,
+    `${many('1')}, ${many('k')}, ${RUN_IDS}, ${many('batch')}, ${many('1')}, ${many('1')}, ${many('1')}, ${many('1')}, ${many('1')}, 10, ${RUN_IDS}, ${many('1')}, ${many('1')}, ${RUN_IDS}, ${many('k')}, null, '500ms'`,
   ],
   [releaseRunKeys, `${RUN_IDS}, 4e12`],
   [readHeldByWorker, `'${WORKER}', 100`],

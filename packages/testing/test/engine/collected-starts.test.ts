@@ -190,6 +190,19 @@ describe('collected starts', () => {
     expect((await one.status()).input).toMatchObject({ text: 'a' })
   })
 
+  it('a run with a single input cannot move to a version that takes batches', async () => {
+    const { engine } = engines()
+    const batches = define('sync', { version: 2, input, start: { batch: { max: 2, within: '1s' } } }).step(
+      'save',
+      { run: () => 2 },
+    )
+    const caller = engine({ workflows: [sync, batches] })
+    const run = await caller.run(sync, { docId: '7', text: 'a' })
+    await expect(caller.migrateRun(run.id, batches)).rejects.toThrow(
+      'the run has a single input, and version 2 takes a batch',
+    )
+  })
+
   it('a graph as data collects, by a member of the input', async () => {
     const { clock, worker } = engines()
     const graph = defineGraph(

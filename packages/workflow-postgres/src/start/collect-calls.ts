@@ -1,4 +1,5 @@
 import {
+  BelayError,
   type CollectedRun,
   collectCalls as decide,
   type NewCall,
@@ -6,14 +7,16 @@ import {
   StoreContendedError,
   shown,
 } from '@belay/workflow/adapter'
-import { refusalOf } from '../base/errors.ts'
+import { codeOf, refusalOf } from '../base/errors.ts'
 import { isLockTimeout, lockWait, sharedLockWait } from '../base/lock-wait.ts'
 import type { Connection } from '../connection/connection.ts'
 import type { Wakeup } from '../store/wakeup.ts'
 import { knownCalls } from './find-calls.ts'
 import { inOrder, lockKeys } from './lock-collections.ts'
 import { lockedCollections } from './read-collections.ts'
+import type { Beside } from './save-within.ts'
 import { startRuns } from './start-runs.ts'
+import { startErrorWithin } from './start-within.ts'
 import { type GatheredKey, writeGathered } from './write-collections.ts'
 
 interface KeyedCalls {
@@ -36,11 +39,14 @@ export function collectCalls(
 
 /** Collects calls in the caller's transaction; workers are told when it commits. */
 export async function collectWithin(
-  { transaction, wakeup }: { readonly transaction: Connection; readonly wakeup: Wakeup },
+  parts: { readonly transaction: Connection; readonly beside: Beside; readonly wakeup: Wakeup },
   calls: readonly NewCall[],
 ): Promise<readonly CollectedRun[]> {
   if (calls.length === 0) return []
-  const collected = await collectIn(transaction, calls, lockWait(1))
+  const { transaction, wakeup } = parts
+  const collected = await collectIn(transaction, calls, lockWait(1)).catch(async (error: unknown) => {
+    throw await startErrorWithin(parts, calls, error)
+  })
   if (collected.some(({ created, due }) => created || due)) {
     await wakeup.wakeAfter?.(transaction, [...new Set(calls.map(({ definitionId }) => definitionId))])
   }
@@ -72,7 +78,7 @@ async function collectIn(
     })
     const opened = gathered.flatMap(({ gathered: { opened: runs } }) => runs)
     await startRuns(connection, opened, { waits })
-    if (gathered.length > 0) await writeGathered(connection, gathered)
+    if (gathered.length > 0) await writeGathered(connection, gathered, waits)
     return answersOf(calls, answers, known)
   } catch (error) {
     throw collectError(error, calls)
@@ -126,7 +132,7 @@ function answersOf(
 function collectError(error: unknown, calls: readonly NewCall[]): unknown {
   const refusal = refusalOf(error)
   if (refusal !== null) return refusedStart(calls, refusal, error)
-  if (!isLockTimeout(error)) return error
+  if (!isLockTimeout(error) && !isTaken(error)) return error
   const [call] = calls
   const what =
     calls.length === 1
@@ -134,4 +140,9 @@ function collectError(error: unknown, calls: readonly NewCall[]): unknown {
       : `None of ${calls.length} calls was collected: another transaction holds the start key of one of them, or its run, and has not ended.`
   const remedy = 'Call again once that transaction has ended; keep transactions that start runs short.'
   return new StoreContendedError(`${what} ${remedy}`, { cause: error })
+}
+
+/** Another transaction has stored the same call under another key, after this one looked for it: the next look finds it. */
+function isTaken(error: unknown): boolean {
+  return codeOf(BelayError.is(error) ? error.cause : error) === '23505'
 }

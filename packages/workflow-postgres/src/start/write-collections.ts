@@ -1,5 +1,6 @@
 import { CALL_IDS_MAX, type Collection, type Gathered } from '@belay/workflow/adapter'
 import { batchesBySize } from '../base/batches.ts'
+import { passingLockWait, restoredLockWait } from '../base/lock-wait.ts'
 import type { Connection } from '../connection/connection.ts'
 import { listText } from '../connection/list-text.ts'
 import type { Statement } from '../connection/statement.ts'
@@ -65,15 +66,17 @@ select (select count(*) from changed_runs)::int as changed`,
 
 /**
  * Keeps the newest run of each key, and where each call is. Of runs that are no batches, ids of old calls are dropped. Index: primary keys. Locks: the
- * keys, which this transaction has locked before.
+ * keys, which this transaction has locked before. Waits, for a bounded time, for a transaction that stores a call with the same id.
  */
-export const writeCollections: Statement<never> = {
+export const writeCollections: Statement<{ readonly added: number }> = {
   name: 'write_collections',
   text: `
-with collections as materialized (
+with ${passingLockWait('$17')},
+collections as materialized (
   select c.*
   from unnest($1::int[], $2::text[], $3::uuid[], $4::text[], $5::float8[], $6::float8[], $7::float8[], $8::int[], $9::int[])
     as c (definition_id, key, run_id, mode, opened_ms, due_ms, closes_ms, calls, input_bytes)
+  cross join (select count(*) from bounded_wait) as wait_was_bounded
 ),
 kept_collections as (
   update belay.workflow_collections k
@@ -88,9 +91,18 @@ dropped_calls as (
   delete from belay.workflow_collected_calls k
   using collections c
   where c.mode <> 'batch' and k.run_id = any (array[c.run_id]) and k.position <= c.calls - $10::int
-)
-insert into belay.workflow_collected_calls (run_id, position, definition_id, call_id, key, input_hash)
-select * from unnest($11::uuid[], $12::int[], $13::int[], $14::uuid[], $15::text[], $16::text[])`,
+),
+-- Another transaction may be storing the same call under another key.
+added_calls as (
+  insert into belay.workflow_collected_calls (run_id, position, definition_id, call_id, key, input_hash)
+  select k.run_id, k.position, k.definition_id, k.call_id, k.key, k.input_hash
+  from unnest($11::uuid[], $12::int[], $13::int[], $14::uuid[], $15::text[], $16::text[])
+    as k (run_id, position, definition_id, call_id, key, input_hash)
+  cross join (select count(*) from bounded_wait) as wait_was_bounded
+  returning position
+),
+${restoredLockWait('added_calls')}
+select count(*)::int as added from added_calls cross join restored_wait`,
 }
 
 /** What was decided for one key. */
@@ -99,7 +111,11 @@ export interface GatheredKey extends CollectKey {
 }
 
 /** Writes what was decided, except new runs, which are there already. */
-export async function writeGathered(connection: Connection, keys: readonly GatheredKey[]): Promise<void> {
+export async function writeGathered(
+  connection: Connection,
+  keys: readonly GatheredKey[],
+  waits: string,
+): Promise<void> {
   const changes = keys.flatMap(({ definitionId, gathered }) =>
     gathered.changed.map((change) => ({ ...change, definitionId })),
   )
@@ -115,6 +131,7 @@ export async function writeGathered(connection: Connection, keys: readonly Gathe
     places.map(({ call }) => call.callId),
     places.map(({ call }) => call.collectKey),
     places.map(({ call }) => call.inputHash ?? null),
+    waits,
   ])
 }
 
