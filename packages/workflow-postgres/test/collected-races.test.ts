@@ -74,7 +74,7 @@ describe.each(servers)('collected calls of several processes on $name', ({ url }
 
     expect(runs).toHaveLength(keys.length)
     expect(inputs).toHaveLength(PROCESSES * 5 * 13)
-    for (const { input: items } of runs as { input: { n: number }[] }[])
+    for (const { input: items } of runs as readonly { readonly input: readonly { n: number }[] }[])
       for (let process = 0; process < PROCESSES; process += 1) {
         const own = items.map(({ n }) => n).filter((n) => Math.floor(n / 100) === process)
         expect(own).toEqual(own.toSorted((one, other) => one - other))
