@@ -28,6 +28,7 @@ const CHAPTERS = [
       ['docs/loops.md', 'Loops'],
       ['docs/children.md', 'Children'],
       ['docs/waits.md', 'Waits and signals'],
+      ['docs/starts.md', 'Collected starts'],
       ['docs/schedules.md', 'Schedules'],
       ['docs/failures.md', 'Failures'],
       ['docs/sagas.md', 'Sagas'],

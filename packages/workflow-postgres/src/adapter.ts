@@ -24,6 +24,8 @@ import { recorded } from './settle/read-attempts.ts'
 import { settle } from './settle/settle.ts'
 import { deliverSignals } from './signals/deliver-signals.ts'
 import { findApprovals } from './signals/find-approvals.ts'
+import { collectCalls, collectWithin } from './start/collect-calls.ts'
+import { readCollected } from './start/read-collections.ts'
 import { saveDefinitions } from './start/save-definitions.ts'
 import { saveWithin } from './start/save-within.ts'
 import { startRuns } from './start/start-runs.ts'
@@ -108,6 +110,11 @@ function startVerbs(store: OpenStore) {
       const transaction = await store.connectionFor(within)
       return startWithin({ transaction, beside, wakeup }, runs)
     },
+    async collectCalls(calls, within) {
+      if (within?.tx === undefined) return collectCalls(connection, calls)
+      return collectWithin({ transaction: await store.connectionFor(within), beside, wakeup }, calls)
+    },
+    readCollected: (runId) => readCollected(connection, runId),
   } satisfies Partial<SqlAdapter>
 }
 

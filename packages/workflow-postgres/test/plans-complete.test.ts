@@ -61,6 +61,7 @@ const NOT_HOT: Readonly<Record<string, readonly string[]>> = {
     'insert_runs',
     'insert_prioritised_runs',
     'read_holders',
+    'lock_collections',
   ],
 }
 

@@ -42,6 +42,9 @@ import { keptRequeueAttempts, requeueAttempts } from '../src/settle/requeue-atte
 import { keptWaitAttempts, waitAttempts } from '../src/settle/wait-attempts.ts'
 import { deliverSignalsStatement, readRefusedSignals } from '../src/signals/deliver-signals.ts'
 import { findPendingApprovals } from '../src/signals/find-approvals.ts'
+import { findCalls } from '../src/start/find-calls.ts'
+import { readCollectedCalls, readCollections } from '../src/start/read-collections.ts'
+import { changeCollectingRuns, writeCollections } from '../src/start/write-collections.ts'
 import { beginUndos } from '../src/undo/begin-undo.ts'
 import { cancelRunsStatement } from '../src/undo/cancel-runs.ts'
 import { cancelLeftovers, readDrainedRuns } from '../src/undo/drain-runs.ts'
@@ -187,6 +190,14 @@ export const HOT: readonly (readonly [Statement<unknown>, string])[] = [
   [findEnds, `'{1,2}', 0, 200`],
   [wakeParentsStatement, RUN_IDS],
   [forgetEnds, `${many('1')}, ${many('5')}`],
+  [readCollections, `${many('1')}, ${many('k')}, '500ms'`],
+  [findCalls, RUN_IDS],
+  [readCollectedCalls, `'${NO_ID}'`],
+  [changeCollectingRuns, `${RUN_IDS}, ${many('1')}, ${many('4e12')}, ${many('1')}, null, ${many('f')}, null`],
+  [
+    writeCollections,
+    `${many('1')}, ${many('k')}, ${RUN_IDS}, ${many('batch')}, ${many('1')}, ${many('1')}, ${many('1')}, ${many('1')}, ${many('1')}, 10, ${RUN_IDS}, ${many('1')}, ${many('1')}, ${RUN_IDS}, ${many('k')}, null, '500ms'`,
+  ],
   [releaseRunKeys, `${RUN_IDS}, 4e12`],
   [readHeldByWorker, `'${WORKER}', 100`],
   [countLiveRuns, '100000'],

@@ -31,6 +31,8 @@ describe.each(servers)('plans on $name', ({ url }) => {
       'workers',
       'leases',
       'run_ends',
+      'collections',
+      'collected_calls',
     ]) {
       await run(`alter table belay.workflow_${table} set (autovacuum_enabled = false)`)
     }
@@ -46,6 +48,10 @@ insert into belay.workflow_steps (run_id, step, open_dependencies, fence, worker
   from generate_series(1, ${STEPS / 4}) n, generate_series(0, 3) step;
 insert into belay.workflow_run_ends (run_id, definition_id, status)
   select lpad(to_hex(n), 32, '0')::uuid, 1, 'completed' from generate_series(1, 20000) n;
+insert into belay.workflow_collections (definition_id, key, run_id, mode, due_at, closes_at)
+  select 1, n::text, lpad(to_hex(n), 32, '0')::uuid, 'batch', now(), now() from generate_series(1, 20000) n;
+insert into belay.workflow_collected_calls (run_id, position, definition_id, call_id, key)
+  select lpad(to_hex(n), 32, '0')::uuid, 1, 1, lpad(to_hex(n), 32, '0')::uuid, n::text from generate_series(1, 20000) n;
 insert into belay.workflow_leases (worker_id, run_ids)
   select lpad(to_hex(n % 200), 32, '0')::uuid, array[lpad(to_hex(n), 32, '0')::uuid] from generate_series(1, 20000) n;
 insert into belay.workflow_ready (available_at, definition_id, step, fence, run_id)
@@ -221,7 +227,7 @@ async function explain(client: PoolClient, text: string, values: string): Promis
 }
 
 const HISTORY = 'workflow_(steps|runs)'
-const BIG_TABLES = 'workflow_(steps|runs|ready|leases|run_ends)'
+const BIG_TABLES = 'workflow_(steps|runs|ready|leases|run_ends|collections|collected_calls)'
 
 function flawsOf(plan: string, tables: string): readonly string[] {
   return [...scansOfAll(plan, tables), ...linesOf(plan).filter((line) => /(Hash|Merge) Join/.test(line))]

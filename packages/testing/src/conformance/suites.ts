@@ -6,6 +6,8 @@ import { changedRunCases } from './cases/changed-runs.ts'
 import { childRoundCases } from './cases/child-rounds.ts'
 import { childCases } from './cases/children.ts'
 import { claimCases } from './cases/claim.ts'
+import { collectingCases } from './cases/collecting.ts'
+import { collectingWithinCases } from './cases/collecting-within.ts'
 import { connectionCases } from './cases/connection.ts'
 import { continuedCases } from './cases/continued.ts'
 import { controlCases } from './cases/control.ts'
@@ -133,6 +135,8 @@ export const SUITES: Readonly<Record<string, Cases>> = {
   priorities: priorityCases,
   'start times': startTimeCases,
   deadlines: deadlineCases,
+  'collected calls': collectingCases,
+  'collected calls in transactions': collectingWithinCases,
   connection: connectionCases,
   transactions: transactionCases,
   'signals in transactions': signalWithinCases,

@@ -18,6 +18,7 @@ import { VirtualClock } from '../clock/virtual-clock.ts'
 import type { Dump } from '../invariants/dump.ts'
 import { findApprovals } from './approvals.ts'
 import { claim, held } from './claim.ts'
+import { readCollected } from './collect.ts'
 import { readHistory } from './control.ts'
 import { findDefinition, readDefinitions, saveDefinitions } from './definitions.ts'
 import { expireRuns, upcoming } from './due.ts'
@@ -34,6 +35,7 @@ import { sweep } from './sweep.ts'
 import { readAttempts } from './trail.ts'
 import {
   changeInTurn,
+  collectInTurn,
   commit,
   deliverInTurn,
   recorded,
@@ -160,6 +162,9 @@ export class MemoryAdapter<C extends Clock = VirtualClock> implements Adapter, A
     this.#change(() => saveDefinitions(this.#rows, definitions))
   startRuns: Verb<'startRuns'> = (runs, within) =>
     this.#change(() => startRunsInTurn(this.#rows, runs, { tx: this.#given(within), lease: within?.lease }))
+  collectCalls: Verb<'collectCalls'> = (calls, within) =>
+    this.#change(() => collectInTurn(this.#rows, calls, this.#given(within)))
+  readCollected: Verb<'readCollected'> = (runId) => this.#verb(() => readCollected(this.#rows, runId))
 
   registerWorker: Verb<'registerWorker'> = (worker) => this.#change(() => registerWorker(this.#rows, worker))
   renew: Verb<'renew'> = (renewal) => this.#verb(() => renew(this.#rows, renewal))

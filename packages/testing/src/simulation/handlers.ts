@@ -85,9 +85,9 @@ export function workflowsOf(plan: Plan, parts: HandlerParts): readonly WorkflowD
     },
     keyed: keyOf as () => string,
   }
-  return plan.versions.map(({ steps, dag, ends }, index) =>
+  return plan.versions.map((version, index) =>
     // A check that hangs must end too, but has no timeout of its own.
-    defineGraph(plan.name, { version: index + 1, steps, dag, ends, timeout: '30s' }, handlers),
+    defineGraph(plan.name, { version: index + 1, ...version, timeout: '30s', start: plan.start }, handlers),
   )
 }
 

@@ -74,6 +74,7 @@ class World {
     if (!stage.shared.isFree) {
       stage.violations.add('a transaction waits for something that waits for the only session of the store')
     } else await stage.oracle.checkEnd(this.#clients.started)
+    stage.collected.check((await stage.shared.dump()).runs, stage.violations)
   }
 
   /** Rolls back open transactions. */
@@ -129,6 +130,7 @@ class World {
     const { random } = this.#stage
     const [clients, fleet] = [this.#clients, this.#fleet]
     if (random.chance(0.05)) clients.startRun()
+    if (this.#stage.collects && random.chance(0.06)) clients.call()
     if (random.chance(0.01)) clients.transact()
     if (random.chance(0.003)) clients.cancel()
     if (random.chance(0.03)) await clients.operate()

@@ -11,6 +11,7 @@ const SEEDS = 100
 const WAYS = [
   'startRuns leased',
   'startRuns in a transaction',
+  'collectCalls in a transaction',
   'deliverSignals in a transaction',
   'findRun in a transaction',
   'saveDefinitions in a transaction',

@@ -1,5 +1,6 @@
 import { pgSchema } from 'drizzle-orm/pg-core'
 import { DEFAULT_SCHEMA } from '../schema-name.ts'
+import { makeCollectedCalls, makeCollections } from './collections.ts'
 import { makeDefinitionSteps, makeDefinitions } from './definitions.ts'
 import { makeReadyLate } from './queue.ts'
 import { makeChildren, makeRuns } from './runs.ts'
@@ -34,6 +35,8 @@ export function makeTables(schemaName: string) {
     runEnds: makeRunEnds(schema),
     workers: makeWorkers(schema),
     leases: makeLeases(schema),
+    collections: makeCollections(schema),
+    collectedCalls: makeCollectedCalls(schema),
   }
 }
 
@@ -56,3 +59,5 @@ export const workflowValues = defaultTables.values
 export const workflowRunEnds = defaultTables.runEnds
 export const workflowWorkers = defaultTables.workers
 export const workflowLeases = defaultTables.leases
+export const workflowCollections = defaultTables.collections
+export const workflowCollectedCalls = defaultTables.collectedCalls

@@ -1,7 +1,7 @@
 import { memory } from '@belay/testing'
-import { createEngine } from '@belay/workflow'
+import { createEngine, type RunOptions } from '@belay/workflow'
 import type { Row } from './verdict.ts'
-import { hostileWorkflow, nextWorkflow, type World } from './world.ts'
+import { collectingWorkflow, hostileWorkflow, nextWorkflow, type World } from './world.ts'
 
 const ACTION = ['by', 'reason']
 const TIMES = ['key', 'tags', 'startAt', 'delay', 'deadline']
@@ -37,6 +37,13 @@ export const ENGINE_ROWS: readonly Row<World>[] = [
     args: () => [hostileWorkflow, [{ input: 1 }], {}],
     options: { 2: ['tx'] },
     where: ['runMany()', 'Run', ...INPUT, 'The tx given to'],
+  },
+  {
+    name: 'engine.run of a workflow that collects its starts',
+    call: ({ engine }, input, options) => engine.run(collectingWorkflow, input, options as RunOptions),
+    args: () => [{ key: 'k' }, {}],
+    options: { 0: ['key'], 1: [...TIMES, 'tx'] },
+    where: ['run()', 'Run', 'start.key of', 'Input of workflow "collecting"', 'The tx given to', 'Key '],
   },
   {
     name: 'one run of engine.runMany',

@@ -103,6 +103,8 @@ const TABLES = [
   'values',
   'run_ends',
   'children',
+  'collections',
+  'collected_calls',
   'workers',
   'leases',
 ]

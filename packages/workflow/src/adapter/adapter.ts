@@ -1,6 +1,7 @@
 import type { Clock } from '../clock.ts'
 import type { ApprovalsRequest, FoundApprovals } from './approvals.ts'
 import type { ChangedRun } from './changed-run.ts'
+import type { CollectedCalls, CollectedRun, NewCall } from './collected-calls.ts'
 import type { HistoryEntry, HistoryRecord, RunChange, RunToChange } from './control.ts'
 import type { DifferingItems, ItemCount, ItemsToRead } from './items-to-read.ts'
 import type { RunStatus } from './lifecycle.ts'
@@ -108,6 +109,21 @@ export interface Adapter {
     runs: readonly NewRun[],
     options?: WithinTransaction & { readonly lease?: Lease | undefined },
   ): Promise<readonly StartedRun[]>
+
+  /**
+   * Collects calls: each becomes part of a run that has not begun, or opens one, as `collectCalls()` decides under the lock of its definition and
+   * key. Never changes a run that has begun. A run that takes a call gets higher fences, so that no claim has an earlier input. A call that the
+   * store knows by its id is not counted again, and answers `repeated` with the run that carries it: of a run that is no batch, the ids of the
+   * last `CALL_IDS_MAX` calls are known. Results are in order, and calls of one key are taken in their order. Throws `missingDefinition()`, and
+   * `refusedStart()` for an input or key that the store can never store.
+   *
+   * With `tx`, the calls are part of that transaction, which keeps the lock of each key and each joined run until it ends. The adapter wakes
+   * workers when it commits, if it can. Throws `invalid_option` if `tx` is not an open transaction of this store.
+   */
+  collectCalls(calls: readonly NewCall[], options?: WithinTransaction): Promise<readonly CollectedRun[]>
+
+  /** The calls that a run carries. Null if there is no such run, or if it carries none. */
+  readCollected(runId: string): Promise<CollectedCalls | null>
 
   /** Registers a worker with a lease. Idempotent for a live worker. */
   registerWorker(worker: NewWorker): Promise<void>

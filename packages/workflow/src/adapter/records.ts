@@ -1,5 +1,6 @@
 import type { CaseCondition } from './case-condition.ts'
 import type { ChangedRun } from './changed-run.ts'
+import type { CollectMode } from './collect-mode.ts'
 import type { RunStatus, StepStatus } from './lifecycle.ts'
 import type { MapKind } from './map-kind.ts'
 import type { JsonText, NewItem } from './new-item.ts'
@@ -12,6 +13,8 @@ export interface DefinitionShape {
   readonly steps: readonly StepShape[]
   /** Each end of a run starts a follow-up: its runs report their ends. */
   readonly endSteps?: true | undefined
+  /** How the calls that start its runs are collected. Absent if each call starts a run. */
+  readonly collects?: CollectMode | undefined
   /** Of a shape that development mode stored under a number of its own: the version that its code states. Not part of the checksum. */
   readonly derivedFrom?: number | undefined
 }

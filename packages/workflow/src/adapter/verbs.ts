@@ -62,6 +62,8 @@ export const VERBS = {
   findDefinition: { purpose: 'definitions', lostAnswer: 'again', within: true },
 
   startRuns: { purpose: 'start', lostAnswer: 'compare', contended: true, within: true },
+  collectCalls: { purpose: 'start', lostAnswer: 'again', contended: true, within: true },
+  readCollected: { purpose: 'reading', lostAnswer: 'again' },
 
   registerWorker: { purpose: 'worker', lostAnswer: 'again' },
   renew: { purpose: 'worker', lostAnswer: 'again' },

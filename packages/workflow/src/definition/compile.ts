@@ -9,6 +9,7 @@ import { skippableSteps } from '../graph/skippable.ts'
 import { checkSchema } from './input-schema.ts'
 import { positiveMs, wholeNumber } from './option-check.ts'
 import { priorityOf } from './priority-option.ts'
+import { type StartPolicy, startPolicy } from './start-policy.ts'
 import type { BranchPolicy, StepDefinition } from './step.ts'
 import { itemOf, type StepDraft } from './step-draft.ts'
 import type { WorkflowDefinition } from './workflow.ts'
@@ -22,6 +23,8 @@ export interface DefinitionHead {
   readonly priority: number
   /** Ends of its runs start follow-ups. */
   readonly endSteps?: true
+  /** How calls are collected into runs; null if each call starts one. */
+  readonly start: StartPolicy | null
 }
 
 /** The largest version. */
@@ -35,16 +38,15 @@ export function definitionHead(
     readonly input?: StandardSchemaV1 | undefined
     readonly deadline?: unknown
     readonly priority?: unknown
+    readonly start?: unknown
   },
 ): DefinitionHead {
   const version = wholeNumber({ workflow: name }, 'version', options.version, { min: 1, max: VERSION_MAX })
   if (options.input !== undefined) checkSchema({ workflow: name }, 'input', options.input)
   return {
-    name,
-    version,
-    schema: options.input,
-    deadlineMs: deadlineMs(name, options.deadline),
+    ...{ name, version, schema: options.input, deadlineMs: deadlineMs(name, options.deadline) },
     priority: priorityOf({ workflow: name }, options.priority),
+    start: options.start === undefined ? null : startPolicy({ workflow: name }, options.start),
   }
 }
 
@@ -70,6 +72,7 @@ export function compileDefinition(head: DefinitionHead, drafts: readonly StepDra
     graph,
     facts: (number) => factsOf(byNumber[number]!),
     endSteps: head.endSteps,
+    collects: head.start?.collect.mode,
   })
   const pivots = [...byNumber.keys()].filter((number) => byNumber[number]!.pivot)
   const misplaced = parallelToPivot(head.name, graph, pivots)

@@ -71,6 +71,7 @@ export function defineGraph<
     input: graph.input,
     deadline: graph.deadline,
     priority: graph.priority,
+    start: graph.start,
   })
   const followUp = graphFollowUp(head, graph.ends, {
     defaults: stepPolicy(place, nested(graph), DEFAULT_POLICY),
@@ -82,6 +83,7 @@ export function defineGraph<
     version: head.version,
     deadlineMs: head.deadlineMs,
     priority: head.priority,
+    start: head.start,
     followUp,
     ...compileDefinition(followUp === null ? head : { ...head, endSteps: true }, drafts),
     validate: (input: unknown) => validateInput(name, head.schema, input),

@@ -11,6 +11,7 @@ export const GRAPH_OPTION_NAMES = [
   'input',
   'deadline',
   ...PRIORITY_OPTION_NAMES,
+  'start',
   'steps',
   'dag',
   'ends',

@@ -10,6 +10,7 @@ import type { PriorityOption } from './priority-option.ts'
 import type { RetryOptions } from './retry-policy.ts'
 import type { EffectOptions, PivotOptions } from './saga-options.ts'
 import type { FailingOptions } from './settled.ts'
+import type { StartOptions } from './start-options.ts'
 import type { CompensateOn, HeartbeatOptions } from './step-options.ts'
 import type { StorableSchema } from './storable.ts'
 
@@ -29,6 +30,8 @@ export interface GraphOptions<
   readonly deadline?: Duration | undefined
   /** The priority of runs that are started without one: whole number from 0 to 1,000. Default 0. */
   readonly priority?: number | undefined
+  /** Collects calls of `run()` into fewer runs, as in `define()`. Its `key` names a member of the input, so that it can come from JSON too. */
+  readonly start?: StartOptions<StandardSchemaV1.InferOutput<Schema>> | undefined
   readonly steps: Readonly<
     Record<
       StepName,

@@ -55,6 +55,8 @@ export type {
 } from './map-options.ts'
 export { ATTEMPTS_MAX, DEFAULT_RETRY, type RetryOptions } from './retry-policy.ts'
 export type { FailingOptions, OnFailure, Settled } from './settled.ts'
+export type { BatchOptions, StartInput, StartKey, StartOptions } from './start-options.ts'
+export type { StartPolicy } from './start-policy.ts'
 export type { BranchPolicy, Compensation, RetryPolicy, StepDefinition, TransactionPolicy } from './step.ts'
 export { LOSSES_MAX } from './step-draft.ts'
 export type {

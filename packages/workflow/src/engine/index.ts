@@ -64,6 +64,7 @@ export type {
   SignalOptions,
   SignalReceipt,
 } from './signals/signals.ts'
+export type { CollectedStart } from './start/collect-run.ts'
 export type { NewRunOf, RunArguments } from './start/run-arguments.ts'
-export type { RunOptions } from './start/start-run.ts'
+export type { RunOptions } from './start/run-options.ts'
 export type { StartTimes } from './start/start-times.ts'

@@ -2,6 +2,7 @@ import { UNDO_LEAD_MINUTES } from '@belay/workflow/adapter'
 import { expect } from 'vitest'
 import type { Cases } from '../case.ts'
 import { DIAMOND, PAIR } from '../scenario/index.ts'
+import { DEBOUNCE, newCall } from './collecting.ts'
 import { expand, mapped } from './mapped-run.ts'
 
 const MINUTE_MS = 60_000
@@ -61,6 +62,21 @@ export const priorityCases: Cases = {
     expect(await worker.take(1)).toMatchObject([{ runId: late.id }])
     expect(await worker.take(10)).toMatchObject([{ runId: other.id }])
   },
+
+  'a run that collects calls has the priority of the call that opened it, also after another has joined':
+    async (given) => {
+      const graph = await given.graph('pair', PAIR)
+      const urgent = newCall(given, graph, DEBOUNCE, { priority: 10 })
+      await given.adapter.collectCalls([urgent])
+      await given.adapter.collectCalls([newCall(given, graph, DEBOUNCE)])
+      await given.advance(4_000)
+      const other = await given.start(graph)
+      await given.advance(1_000)
+      await given.adapter.sweep({ limit: 10 })
+      const worker = await given.worker()
+      expect(await worker.take(1)).toMatchObject([{ runId: urgent.runId }])
+      expect(await worker.take(10)).toMatchObject([{ runId: other.id }])
+    },
 
   'the retry of a step with a priority takes its place again': async (given) => {
     const graph = await given.graph('pair', PAIR)

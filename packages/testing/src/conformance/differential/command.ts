@@ -7,6 +7,7 @@ import type {
   ParentRun,
   UndoPlan,
 } from '@belay/workflow/adapter'
+import type { CollectCommand } from './planned-call.ts'
 
 /** Something done to both adapters. Definitions are named by their position, because each store has its own numbers for them. */
 export type Command =
@@ -44,6 +45,7 @@ export type Command =
   | { readonly do: 'ends'; readonly forgotten: number }
   | { readonly do: 'load'; readonly runId: string; readonly branches: boolean }
   | { readonly do: 'history'; readonly runId: string }
+  | CollectCommand
   | Look
   | Operation
 
@@ -52,7 +54,7 @@ export type Look =
   | { readonly do: 'workers' | 'diagnose' | 'definitions' | 'newest' }
   | { readonly do: 'listHeld'; readonly workerId: string }
   | { readonly do: 'statuses' | 'observe'; readonly runIds: readonly string[] }
-  | { readonly do: 'find' | 'attempts' | 'values'; readonly runId: string }
+  | { readonly do: 'find' | 'attempts' | 'values' | 'collected'; readonly runId: string }
   | { readonly do: 'findByKey'; readonly graph: number; readonly key: string }
   | { readonly do: 'children'; readonly runId: string }
   | { readonly do: 'list' | 'count' | 'findEnded'; readonly status: EndStatus }
@@ -128,6 +130,7 @@ export function runsOf(command: Command): readonly string[] | undefined {
     case 'history':
     case 'find':
     case 'values':
+    case 'collected':
     case 'operate':
       return [command.runId]
     case 'held':
@@ -153,6 +156,8 @@ export function runsOf(command: Command): readonly string[] | undefined {
     case 'drain':
     // Changes their parents.
     case 'wakeParents':
+    // May change any run that collects.
+    case 'collect':
     case 'expire':
     case 'upcoming':
     case 'approvals':

@@ -3,6 +3,7 @@ import type { Outcome } from '@belay/workflow/adapter'
 import { assertInvariants } from '../../invariants/check.ts'
 import { readDump } from '../../invariants/dump.ts'
 import type { Harness } from '../harness.ts'
+import { CallPlanner } from './collected.ts'
 import { type Command, runsOf } from './command.ts'
 import { canonical, comparableAnswer } from './comparable.ts'
 import { nextCommand } from './generate.ts'
@@ -15,6 +16,8 @@ import { World } from './world.ts'
 // Quiet runs are also read at times, to verify that they are quiet.
 const FULL_READ_EVERY = 25
 const LOGGED_MAX = 60
+/** Calls have random numbers of their own. */
+const CALLS = 1_000_003
 
 /**
  * Sends the same random commands to two adapters. Compares every answer and, after every command, every row. `seed` decides the commands, `steps`
@@ -25,12 +28,13 @@ export async function compareAdapters(seed: number, a: Harness, b: Harness, step
   const sides = [await Side.prepare(a), await Side.prepare(b)] as const
   const world = new World()
   const random = new Random(seed)
+  const calls = new CallPlanner(new Random(seed + CALLS))
   const log: Command[] = []
   const fail = (difference: Difference) => {
     throw new Error(describeFailure(seed, sides, log, difference))
   }
   for (let step = 1; step <= steps; step += 1) {
-    const command = nextCommand(world, random)
+    const command = calls.next(world) ?? nextCommand(world, random)
     log.push(command)
     const different = await compareAnswers(sides, world, command)
     if (different !== undefined) fail(different)

@@ -11,6 +11,7 @@ import {
 import type { Harness } from '../harness.ts'
 import { CANCELLED } from '../scenario/index.ts'
 import { UNLIMITED, withoutInput } from '../scenario/worker.ts'
+import { collect } from './collected.ts'
 import type { Command, Operation, PlannedRun, PlannedSignal } from './command.ts'
 import { type ComparableRun, comparableRun, type Translation } from './comparable.ts'
 import { GRAPHS } from './graphs.ts'
@@ -126,6 +127,7 @@ export class Side {
       case 'statuses':
       case 'observe':
       case 'values':
+      case 'collected':
       case 'find':
       case 'findByKey':
       case 'list':
@@ -150,6 +152,11 @@ export class Side {
             outputsOf: [0, 1],
           },
         ])
+      case 'collect':
+        return collect(this.harness, command, {
+          definitionIds: this.#definitionIds,
+          startedAt: this.#translation.startedAt,
+        })
       case 'wakeParents':
         return this.adapter.wakeParents(command.runIds)
       case 'ends':

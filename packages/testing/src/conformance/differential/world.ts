@@ -1,5 +1,6 @@
 import {
   type Claim,
+  type CollectedRun,
   type Delivery,
   type DrainedRun,
   isTerminal,
@@ -10,6 +11,7 @@ import {
 import { Ids } from '../scenario/ids.ts'
 import type { Command, PlannedRun, PlannedSignal } from './command.ts'
 import type { ComparableRun } from './comparable.ts'
+import type { CollectCommand } from './planned-call.ts'
 
 /** An attempt that a worker was given, and the outcome it settled for it. */
 export interface KnownAttempt {
@@ -68,6 +70,9 @@ export class World {
       case 'start':
         this.#started(command, answer as StartAnswer)
         break
+      case 'collect':
+        this.#collected(command, answer as readonly CollectedRun[])
+        break
       case 'signal':
         this.#signalled(command.signals, answer as readonly Delivery[])
         break
@@ -97,8 +102,7 @@ export class World {
         for (const workerId of (answer as { lostWorkers: string[] }).lostWorkers) this.#markLate(workerId)
         break
       case 'operate':
-        // The run may go forward again.
-        if ('done' in (answer as object)) this.quiet.delete(command.runId)
+        this.#operated(command.runId, answer as object)
         break
       case 'drain':
         this.drained = answer as readonly DrainedRun[]
@@ -109,6 +113,19 @@ export class World {
     this.runIds.push(...started.filter((run) => run.created).map((run) => run.runId))
     for (const { runId, graph } of runs) this.graphs.set(runId, graph)
     for (const { claims } of started) if (claims !== undefined) this.#remember(lease!.workerId, claims)
+  }
+
+  /** Their definitions are named by their graphs. */
+  #collected({ within }: CollectCommand, collected: readonly CollectedRun[]): void {
+    if (within === 'rolls back') return
+    const opened = collected.filter(({ created }) => created)
+    this.runIds.push(...opened.map(({ runId }) => runId))
+    for (const { runId, definitionId } of opened) this.graphs.set(runId, definitionId)
+  }
+
+  /** The run may go forward again. */
+  #operated(runId: string, answer: object): void {
+    if ('done' in answer) this.quiet.delete(runId)
   }
 
   #renumber(runId: string, { steps }: ComparableRun): void {

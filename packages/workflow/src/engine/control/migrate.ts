@@ -33,7 +33,11 @@ export function planMigration(found: RunToChange, definition: SavedDefinition): 
   const remedy = remedyOfUndo(run)
   if (remedy !== '') throw runRefusal(run, 'moved to another version', remedy)
   const moves = movesTo(steps, definition.shape)
-  const problems = [...problemsOfOld(found, definition), ...problemsOfNew(found, definition, moves)]
+  const problems = [
+    ...problemsOfInput(found, definition),
+    ...problemsOfOld(found, definition),
+    ...problemsOfNew(found, definition, moves),
+  ]
   if (problems.length > 0) throw refusal(found, definition, problems)
   return isForward(run) ? planForward(found, definition, moves) : planEnded(found, definition, moves)
 }
@@ -63,6 +67,14 @@ function problemsOfOld({ steps }: RunToChange, { version, shape }: SavedDefiniti
 function hasNotBegun({ status, startedAt, signalledAt }: StoredStep): boolean {
   if (signalledAt !== null) return false
   return status === 'pending' || (status === 'cancelled' && startedAt === null)
+}
+
+/** The input of a batch is an array of inputs. */
+function problemsOfInput({ shape }: RunToChange, { version, shape: newShape }: SavedDefinition): string[] {
+  const [isBatch, takesBatch] = [shape.collects === 'batch', newShape.collects === 'batch']
+  if (isBatch === takesBatch) return []
+  const [given, taken] = isBatch ? ['a batch', 'a single input'] : ['a single input', 'a batch']
+  return [`the run has ${given}, and version ${version} takes ${taken}`]
 }
 
 function problemsOfNew(

@@ -12,6 +12,7 @@ import {
 import type { RunHistoryEntry } from '../control/history.ts'
 import { checkPriority, checkStepArgument, type WithinActionOptions } from '../control/options.ts'
 import { type ReleasedKeys, type ReleaseKeysOptions, releaseKeys } from '../retention/release-keys.ts'
+import { callsOf } from '../runs/collected-calls.ts'
 import { checkItemsPage, type ItemsPage, readPage } from '../runs/items-page.ts'
 import { type RunAttempt, readRunAttempts } from '../runs/run-attempt.ts'
 import {
@@ -103,7 +104,8 @@ export class Runs {
     await this.#adapter.open()
     const named = 'runId' in lookup ? lookup : await this.#adapter.findRun(lookup)
     const found = named === null ? null : await readPage(this.#adapter, named.runId, page)
-    return found === null || !isNamedBy(lookup, found.run) ? undefined : runSnapshot(found)
+    if (found === null || !isNamedBy(lookup, found.run)) return undefined
+    return { ...runSnapshot(found), ...(await callsOf(this.#adapter, found.run)) }
   }
 
   /** Runs, newest first, one page at a time. Throws `invalid_option`. */

@@ -40,6 +40,7 @@ export async function startChild(
   const workflow = typeof of === 'string' ? newestOf(settings.workflows, of) : of
   const definition =
     workflow === undefined ? await stored(parts, of as string) : await registry.save(workflow)
+  if (definition.shape.collects !== undefined && child.buried !== true) throw collecting(definition)
   const { key, parent, reportsEnd, startDelayMs } = child
   const run: NewRun = {
     runId: settings.runtime.newId(),
@@ -57,6 +58,12 @@ export async function startChild(
   const { runId, created } = await starter.start(run)
   if (created && child.buried !== true) onStarted({ run, definition })
   return { runId, workflow: definition.name, created }
+}
+
+function collecting({ name, shape }: SavedDefinition): PermanentError {
+  return new PermanentError(
+    `Workflow "${name}" collects its starts (${shape.collects}), and a child is one run for one step. Give the step a workflow without the option start, or call run() of "${name}" in a handler.`,
+  )
 }
 
 function sooner(own: number | undefined, parents: number | undefined): number | undefined {
