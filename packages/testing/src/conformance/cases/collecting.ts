@@ -257,6 +257,7 @@ interface CallOptions {
   readonly deadlineMs?: number
   readonly inputHash?: string
   readonly inputMaxBytes?: number
+  readonly priority?: number
 }
 
 /** A call with the key `k` and the input `"input"`, unless others are given. */

@@ -87,7 +87,7 @@ export function nextCommand(world: World, random: Random): Command {
     case 'undo':
       return {
         do: 'undo',
-        plans: world.drained.map((run) => undoPlan(run, world.graphs.get(run.runId)!, random)),
+        plans: world.drained.map(({ run, graph }) => undoPlan(run, graph, random)),
       }
     case 'within':
       return {

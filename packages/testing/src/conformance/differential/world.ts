@@ -31,7 +31,8 @@ export class World {
   readonly quiet = new Set<string>()
   /** The three workers. A new worker takes the place of a lost one. */
   readonly workerIds: (string | undefined)[] = [undefined, undefined, undefined]
-  drained: readonly DrainedRun[] = []
+  /** As they were when they were drained, with their graphs at that time: some may have moved since. */
+  drained: readonly { readonly run: DrainedRun; readonly graph: number }[] = []
   /** Runs as they were last read. */
   readonly seen = new Map<string, ComparableRun>()
   /** The graph that each run follows. */
@@ -105,8 +106,12 @@ export class World {
         this.#operated(command.runId, answer as object)
         break
       case 'drain':
-        this.drained = answer as readonly DrainedRun[]
+        this.#hasDrained(answer as readonly DrainedRun[])
     }
+  }
+
+  #hasDrained(runs: readonly DrainedRun[]): void {
+    this.drained = runs.map((run) => ({ run, graph: this.graphs.get(run.runId)! }))
   }
 
   #started({ runs, lease }: StartCommand, started: StartAnswer): void {
