@@ -14,6 +14,7 @@ import type {
   UndoRecord,
 } from '@belay/workflow/adapter'
 import { ReadyQueue } from './ready-queue.ts'
+import type { ScheduleRow } from './schedules.ts'
 
 export interface DefinitionRow {
   readonly saved: SavedDefinition
@@ -164,6 +165,8 @@ export class Rows {
   readonly values = new Map<string, readonly ValueRow[]>()
   /** Ends that are kept, by sequence, ascending. */
   readonly runEnds = new Map<number, RunEndRow>()
+  /** Schedules by name. */
+  readonly schedules = new Map<string, ScheduleRow>()
   /** Grows with every change that somebody who looks again could find. Renewals are none. */
   changes = 0
   /** Workers whose lease is sure to be renewed as long as the function says so. */

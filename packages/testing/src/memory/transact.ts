@@ -1,10 +1,12 @@
 import type {
+  ChangedSchedules,
   Delivery,
   KeepsAttempts,
   Lease,
   NewRun,
   NewSignal,
   Outcome,
+  SchedulesToChange,
   StartedRun,
   SubmittedWork,
   Transacted,
@@ -15,6 +17,7 @@ import { changeRun } from './control.ts'
 import { refusalOfAny } from './refusal.ts'
 import type { NameHolder, Rows } from './rows.ts'
 import { rowOf } from './run-rows.ts'
+import { applySchedules, changeSchedules, nameOfSchedule } from './schedules.ts'
 import { holds, isRecorded, settle } from './settle.ts'
 import { deliverSignals, deliverWithin, isTaken, nameOfStep } from './signals.ts'
 import { createRun, namesOf, startRuns, startRunsWithin } from './start.ts'
@@ -73,6 +76,7 @@ export function commit(rows: Rows, tx: MemoryTransaction): void {
     for (const run of tx.runs.values()) createRun(rows, run)
     deliverSignals(rows, tx.signals)
     applyChanges(rows, tx)
+    applySchedules(rows, tx)
   })
 }
 
@@ -128,6 +132,16 @@ export async function changeInTurn<Answer extends object>(
 ): Promise<Answer | null> {
   await untilFree(rows, [nameOfRun(request.runId)], tx)
   return tx === undefined ? changeRun(rows, request) : changeWithin(rows, request, tx)
+}
+
+/** Changes schedules once no other open transaction has changed them, or leaves those out. */
+export async function changeSchedulesInTurn<Answer>(
+  rows: Rows,
+  request: SchedulesToChange<Answer>,
+  tx: MemoryTransaction | undefined,
+): Promise<ChangedSchedules<Answer>> {
+  if (request.skipLocked !== true) await untilFree(rows, request.names.map(nameOfSchedule), tx)
+  return changeSchedules(rows, request, tx)
 }
 
 async function untilFree(

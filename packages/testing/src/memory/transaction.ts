@@ -10,6 +10,7 @@ import {
   type TypedTransaction,
 } from '@belay/workflow/adapter'
 import type { NameHolder, Rows } from './rows.ts'
+import type { ScheduleRow } from './schedules.ts'
 
 declare module '@belay/workflow/adapter' {
   interface CallerTransactions {
@@ -55,6 +56,10 @@ export class MemoryTransaction implements NameHolder {
   readonly signals: NewSignal[] = []
   /** @internal Changes of runs to make when it commits. */
   readonly changes: PendingChange[] = []
+  /** @internal Schedules as it leaves them; null for a deleted one. */
+  readonly schedules = new Map<string, ScheduleRow | null>()
+  /** @internal Runs that firings of its schedules cancel when it commits. */
+  readonly cancels: string[] = []
   /** @internal Resolves when the transaction ends. */
   readonly ended: Promise<void>
   /** @internal The transaction for which this one waits. */
@@ -73,7 +78,8 @@ export class MemoryTransaction implements NameHolder {
 
   /** @internal Whether a commit has nothing to store. */
   get isEmpty(): boolean {
-    return this.runs.size === 0 && this.signals.length === 0 && this.changes.length === 0
+    const { runs, signals, changes, schedules } = this
+    return runs.size === 0 && signals.length === 0 && changes.length === 0 && schedules.size === 0
   }
 
   get isOpen(): boolean {

@@ -132,6 +132,19 @@ export async function startUnchecked(
   return storeRun(parts, definition, run, tx)
 }
 
+/** Checks a run that somebody else stores. Without the workflow, whose schema and deadline it then lacks, its input is not checked. */
+export async function preparedRun(
+  parts: Pick<StartRunParts, 'settings'>,
+  of: { readonly definition: SavedDefinition; readonly workflow: WorkflowDefinition | undefined },
+  input: unknown,
+  options: Pick<CheckedOptions, 'key' | 'tags'>,
+): Promise<NewRun> {
+  const { definition, workflow } = of
+  const believing = workflow ?? { name: definition.name, validate: (given: unknown) => given }
+  const deadlineMs = workflow?.deadlineMs ?? undefined
+  return newRun(parts, definition, await checkRun(parts, believing, input, { ...options, deadlineMs }))
+}
+
 async function storeRun(
   parts: StartRunParts,
   definition: SavedDefinition,
@@ -238,7 +251,7 @@ async function checkRuns(
 }
 
 function checkRun(
-  { settings }: StartRunParts,
+  { settings }: Pick<StartRunParts, 'settings'>,
   workflow: Pick<WorkflowDefinition, 'name' | 'validate'>,
   input: unknown,
   options: CheckedOptions,
@@ -253,7 +266,11 @@ function checkRun(
   return valid !== input && valid instanceof Promise ? valid.then(stored) : stored(valid)
 }
 
-function newRun({ settings }: StartRunParts, definition: SavedDefinition, checked: CheckedRun): NewRun {
+function newRun(
+  { settings }: Pick<StartRunParts, 'settings'>,
+  definition: SavedDefinition,
+  checked: CheckedRun,
+): NewRun {
   const runId = settings.runtime.newId()
   const run = { runId, definitionId: definition.id, workflow: definition.name, ...checked }
   // What follows from its end must follow: its end steps, and the cancellation of children that outlive it.
