@@ -43,6 +43,8 @@ import { repairCases } from './cases/repair.ts'
 import { requeueCases } from './cases/requeue.ts'
 import { retentionCases } from './cases/retention.ts'
 import { runEndCases } from './cases/run-ends.ts'
+import { scheduleRaceCases } from './cases/schedule-races.ts'
+import { scheduleCases } from './cases/schedules.ts'
 import { settleCases } from './cases/settle.ts'
 import { signalCases } from './cases/signals.ts'
 import { signalAnewCases } from './cases/signals-anew.ts'
@@ -131,6 +133,8 @@ export const SUITES: Readonly<Record<string, Cases>> = {
   'pending approvals': approvalCases,
   'start times': startTimeCases,
   deadlines: deadlineCases,
+  schedules: scheduleCases,
+  'races of schedules': scheduleRaceCases,
   connection: connectionCases,
   transactions: transactionCases,
   'signals in transactions': signalWithinCases,

@@ -39,7 +39,9 @@ export function changeSchedules<Answer>(
 ): ChangedSchedules<Answer> {
   tx?.assertOpen()
   const names = [...new Set(request.names)].filter(
-    (name) => request.skipLocked !== true || rows.holderOf([nameOfSchedule(name)], tx) === undefined,
+    (name) =>
+      request.skipLocked !== true ||
+      (rowOf(rows, name, tx) !== undefined && rows.holderOf([nameOfSchedule(name)], tx) === undefined),
   )
   const decided = names.map((name) => ({ name, ...request.decide(toFound(rows, name, tx)) }))
   for (const { change } of decided) assertStorable(change)

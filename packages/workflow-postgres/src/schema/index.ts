@@ -2,6 +2,7 @@ import { pgSchema } from 'drizzle-orm/pg-core'
 import { DEFAULT_SCHEMA } from '../schema-name.ts'
 import { makeDefinitionSteps, makeDefinitions } from './definitions.ts'
 import { makeChildren, makeRuns } from './runs.ts'
+import { makeFirings, makeSchedules } from './schedules.ts'
 import { makeReady, makeReadyItems, makeSteps } from './steps.ts'
 import { makeAttempts, makeHistory, makeRunEnds, makeSignals, makeValues } from './trail.ts'
 import { makeLeases, makeWorkers } from './workers.ts'
@@ -30,6 +31,8 @@ export function makeTables(schemaName: string) {
     attempts: makeAttempts(schema),
     values: makeValues(schema),
     runEnds: makeRunEnds(schema),
+    schedules: makeSchedules(schema),
+    firings: makeFirings(schema),
     workers: makeWorkers(schema),
     leases: makeLeases(schema),
   }
@@ -51,5 +54,7 @@ export const workflowHistory = defaultTables.history
 export const workflowAttempts = defaultTables.attempts
 export const workflowValues = defaultTables.values
 export const workflowRunEnds = defaultTables.runEnds
+export const workflowSchedules = defaultTables.schedules
+export const workflowFirings = defaultTables.firings
 export const workflowWorkers = defaultTables.workers
 export const workflowLeases = defaultTables.leases

@@ -20,13 +20,7 @@ import type {
 } from './records.ts'
 import type { RunCount, RunCountRequest, RunFilter } from './run-conditions.ts'
 import type { RunEnd, RunEndsRequest, WokenParent } from './run-ends.ts'
-import type {
-  ChangedSchedules,
-  FiringRecord,
-  ScheduleRecord,
-  SchedulesFilter,
-  SchedulesToChange,
-} from './schedules.ts'
+import type { ScheduleVerbs } from './schedules.ts'
 import type { Delivery, NewSignal } from './signals.ts'
 import type { NewRun, StartedRun } from './starts.ts'
 import type { Stillness } from './stillness.ts'
@@ -60,7 +54,7 @@ import type { ObservedRun, Published, PublishRequest, RunNews, ValueRecord } fro
  * A lease belongs to a worker: `renew` extends one row, and with it every step that the worker holds. A step is held by (worker, fence). When a lease
  * expires, `sweep` first declares the worker dead, so that it can claim nothing more, and then returns its steps to the queue.
  */
-export interface Adapter {
+export interface Adapter extends ScheduleVerbs {
   /** The adapter's name in messages: `'postgres'`, `'pglite'`, `'memory'`. */
   readonly name: string
 
@@ -297,36 +291,6 @@ export interface Adapter {
     readonly deadlineInMs: number | null
     readonly scheduleInMs: number | null
   }>
-
-  /**
-   * Changes schedules: locks them, calls `decide` with each and its open firings, and writes all changes in one commit, with the runs that they start
-   * and cancel. A name without a schedule is decided too, with null. `decide` must be pure: the store may call it again when it had to repeat the
-   * transaction. If it throws, nothing is written and the error is rethrown. A change without `isOpen` firings beyond the newest
-   * {@link FIRINGS_KEPT} forgets older ones.
-   *
-   * With `tx`, the changes are part of that transaction, which keeps the schedules locked until it ends. Workers are woken when it commits. Throws
-   * `invalid_option` if `tx` is not an open transaction of this store, and `refusedStart()` for an input that the store can never store.
-   */
-  changeSchedules<Answer>(
-    request: SchedulesToChange<Answer>,
-    options?: WithinTransaction,
-  ): Promise<ChangedSchedules<Answer>>
-
-  /** Schedules by name, ascending; with `due`, those that were due longest. */
-  readSchedules(
-    filter: SchedulesFilter,
-  ): Promise<{ readonly schedules: readonly ScheduleRecord[]; readonly now: number }>
-
-  /**
-   * The newest firings of a schedule, newest first. With `before`, only those with a lower sequence. With `queued`, instead those that wait, oldest
-   * first.
-   */
-  readFirings(request: {
-    readonly name: string
-    readonly queued?: boolean | undefined
-    readonly before?: number | undefined
-    readonly limit: number
-  }): Promise<readonly FiringRecord[]>
 
   /**
    * One run with its steps in order and its values as in `readValues`. Null if there is no such run. With `items`, no other items of maps are read.

@@ -2,6 +2,7 @@ import type { ChangedRun } from './changed-run.ts'
 import type { RunStatus } from './lifecycle.ts'
 import type { JsonText } from './records.ts'
 import type { NewRun, StartedRun } from './starts.ts'
+import type { WithinTransaction } from './transaction.ts'
 
 /** When a schedule fires: at the matches of a cron pattern in a time zone, or at equal distances from an instant. */
 export type Timing =
@@ -104,7 +105,7 @@ export interface ScheduleDecision<Answer> {
 
 export interface SchedulesToChange<Answer> {
   readonly names: readonly string[]
-  /** Leaves out schedules that another transaction has locked, instead of waiting for them. */
+  /** Leaves out schedules that another transaction has locked, instead of waiting for them, and names without a schedule. */
   readonly skipLocked?: boolean | undefined
   readonly decide: (found: FoundSchedule) => ScheduleDecision<Answer>
 }
@@ -131,3 +132,36 @@ export interface SchedulesFilter {
 
 /** The most firings of a schedule that are kept, besides those that are open. */
 export const FIRINGS_KEPT = 100
+
+/** The verbs about schedules. */
+export interface ScheduleVerbs {
+  /**
+   * Changes schedules: locks them, calls `decide` with each and its open firings, and writes all changes in one commit, with the runs that they start
+   * and cancel. A name without a schedule is decided too, with null. `decide` must be pure: the store may call it again when it had to repeat the
+   * transaction. If it throws, nothing is written and the error is rethrown. A change without `isOpen` firings beyond the newest
+   * {@link FIRINGS_KEPT} forgets older ones.
+   *
+   * With `tx`, the changes are part of that transaction, which keeps the schedules locked until it ends. Workers are woken when it commits. Throws
+   * `invalid_option` if `tx` is not an open transaction of this store, and `refusedStart()` for an input that the store can never store.
+   */
+  changeSchedules<Answer>(
+    request: SchedulesToChange<Answer>,
+    options?: WithinTransaction,
+  ): Promise<ChangedSchedules<Answer>>
+
+  /** Schedules by name, ascending; with `due`, those that were due longest. */
+  readSchedules(
+    filter: SchedulesFilter,
+  ): Promise<{ readonly schedules: readonly ScheduleRecord[]; readonly now: number }>
+
+  /**
+   * The newest firings of a schedule, newest first. With `before`, only those with a lower sequence. With `queued`, instead those that wait, oldest
+   * first.
+   */
+  readFirings(request: {
+    readonly name: string
+    readonly queued?: boolean | undefined
+    readonly before?: number | undefined
+    readonly limit: number
+  }): Promise<readonly FiringRecord[]>
+}
