@@ -31,9 +31,11 @@ CREATE TABLE "belay"."workflow_schedules" (
 );
 --> statement-breakpoint
 CREATE INDEX "workflow_firings_open_idx" ON "belay"."workflow_firings" USING btree ("schedule","sequence") WHERE "belay"."workflow_firings"."is_open";--> statement-breakpoint
+CREATE INDEX "workflow_firings_failed_idx" ON "belay"."workflow_firings" USING btree ("schedule","sequence") WHERE "belay"."workflow_firings"."status" = 'failed';--> statement-breakpoint
 CREATE INDEX "workflow_schedules_due_idx" ON "belay"."workflow_schedules" USING btree ("due_at","name") WHERE "belay"."workflow_schedules"."due_at" is not null;--> statement-breakpoint
 CREATE INDEX "workflow_schedules_declared_idx" ON "belay"."workflow_schedules" USING btree ("name") WHERE "belay"."workflow_schedules"."declared";--> statement-breakpoint
-CREATE INDEX "workflow_schedules_workflow_idx" ON "belay"."workflow_schedules" USING btree ("workflow","name");--> statement-breakpoint
+CREATE INDEX "workflow_schedules_workflow_idx" ON "belay"."workflow_schedules" USING btree ("workflow","name");
+--> statement-breakpoint
 -- Schedules, with how their newest firing ended. For people: read it with a limit, or by name.
 CREATE VIEW "belay"."workflow_schedules_overview" AS
 SELECT

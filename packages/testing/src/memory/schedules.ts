@@ -72,8 +72,9 @@ export function readSchedules(
   rows: Rows,
   filter: SchedulesFilter,
 ): { readonly schedules: readonly ScheduleRecord[]; readonly now: number } {
-  const { names, workflow, paused, declared, due, after, limit } = filter
+  const { names, workflow, paused, declared, due, failing, after, limit } = filter
   const found = [...rows.schedules.values()]
+    .filter(({ firings }) => failing !== true || firings.at(-1)?.status === 'failed')
     .map(({ schedule }) => schedule)
     .filter(
       ({ name, pausedAt, dueAt, spec, ...schedule }) =>

@@ -858,7 +858,7 @@ INSERT INTO "belay"."workflow_migrations" (tag, oldest_code) VALUES ('0012_order
   },
   {
     tag: '0013_schedules',
-    hash: '557220777091d93b3297e9e37eb6421855993c2329a46ce3723bcf0b531e83b4',
+    hash: '1453f9a4f3b12cd4c48c3d7579dec605d157093241be3a2437d3a585ce85fe6b',
     sql: `CREATE TABLE "belay"."workflow_firings" (
 	"schedule" text COLLATE "C" NOT NULL,
 	"sequence" integer NOT NULL,
@@ -892,9 +892,11 @@ CREATE TABLE "belay"."workflow_schedules" (
 );
 --> statement-breakpoint
 CREATE INDEX "workflow_firings_open_idx" ON "belay"."workflow_firings" USING btree ("schedule","sequence") WHERE "belay"."workflow_firings"."is_open";--> statement-breakpoint
+CREATE INDEX "workflow_firings_failed_idx" ON "belay"."workflow_firings" USING btree ("schedule","sequence") WHERE "belay"."workflow_firings"."status" = 'failed';--> statement-breakpoint
 CREATE INDEX "workflow_schedules_due_idx" ON "belay"."workflow_schedules" USING btree ("due_at","name") WHERE "belay"."workflow_schedules"."due_at" is not null;--> statement-breakpoint
 CREATE INDEX "workflow_schedules_declared_idx" ON "belay"."workflow_schedules" USING btree ("name") WHERE "belay"."workflow_schedules"."declared";--> statement-breakpoint
-CREATE INDEX "workflow_schedules_workflow_idx" ON "belay"."workflow_schedules" USING btree ("workflow","name");--> statement-breakpoint
+CREATE INDEX "workflow_schedules_workflow_idx" ON "belay"."workflow_schedules" USING btree ("workflow","name");
+--> statement-breakpoint
 -- Schedules, with how their newest firing ended. For people: read it with a limit, or by name.
 CREATE VIEW "belay"."workflow_schedules_overview" AS
 SELECT

@@ -33,6 +33,21 @@ order by s.name
 limit $2::int`,
 }
 
+/** Schedules whose newest firing failed. Index: the partial index of failed firings, then schedules by primary key. No locks. */
+export const readFailingSchedules: Statement<ScheduleRow> = {
+  name: 'read_failing_schedules',
+  text: `
+with failed_firings as materialized (
+  select f.schedule, f.sequence from belay.workflow_firings f where f.status = 'failed' order by f.schedule, f.sequence
+)
+select ${scheduleColumns}
+from failed_firings f
+join belay.workflow_schedules s on s.name = any (array[f.schedule])
+where s.firings = any (array[f.sequence])
+order by f.schedule
+limit $1::int`,
+}
+
 /** A page of schedules in the order of their names. Index: primary key, walked from the last name on. No locks. */
 export const listSchedules: Statement<ScheduleRow> = {
   name: 'list_schedules',
@@ -103,6 +118,7 @@ export async function readSchedules(
 async function rowsOf(connection: Connection, filter: SchedulesFilter): Promise<readonly ScheduleRow[]> {
   const { names, workflow, paused = null, declared = null, due, after = '', limit } = filter
   if (due === true) return connection.query(readDueSchedules, [limit])
+  if (filter.failing === true) return connection.query(readFailingSchedules, [limit])
   if (names !== undefined) return connection.query(readNamedSchedules, [[...new Set(names)], limit])
   if (workflow !== undefined)
     return connection.query(listSchedulesOf, [workflow, after, paused, declared, limit])

@@ -58,6 +58,9 @@ export function makeFirings(schema: Schema) {
     (table) => [
       primaryKey({ name: 'workflow_firings_pkey', columns: [table.schedule, table.sequence] }),
       index('workflow_firings_open_idx').on(table.schedule, table.sequence).where(sql`${table.isOpen}`),
+      index('workflow_firings_failed_idx')
+        .on(table.schedule, table.sequence)
+        .where(sql`${table.status} = 'failed'`),
       check(
         'workflow_firings_status_allowed',
         oneOf(table.status, ['started', 'queued', 'skipped', 'missed', 'failed']),

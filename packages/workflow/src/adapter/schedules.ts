@@ -125,6 +125,8 @@ export interface SchedulesFilter {
   readonly declared?: boolean | undefined
   /** Only schedules that are due, the longest due first. */
   readonly due?: boolean | undefined
+  /** Only schedules whose newest firing failed. */
+  readonly failing?: boolean | undefined
   /** Only schedules after this name, for paging. */
   readonly after?: string | undefined
   readonly limit: number
