@@ -8,6 +8,8 @@ import type {
   UndoPlan,
 } from '@belay/workflow/adapter'
 
+import type { ScheduleCommand } from './schedules.ts'
+
 /** Something done to both adapters. Definitions are named by their position, because each store has its own numbers for them. */
 export type Command =
   | { readonly do: 'start'; readonly runs: readonly PlannedRun[]; readonly lease?: Lease | undefined }
@@ -44,6 +46,7 @@ export type Command =
   | { readonly do: 'ends'; readonly forgotten: number }
   | { readonly do: 'load'; readonly runId: string; readonly branches: boolean }
   | { readonly do: 'history'; readonly runId: string }
+  | ScheduleCommand
   | Look
   | Operation
 
@@ -140,6 +143,8 @@ export function runsOf(command: Command): readonly string[] | undefined {
     case 'children':
     case 'findEnded':
     case 'ends':
+    // They name no run of the world.
+    case 'schedule':
       return []
     case 'register':
     case 'leave':

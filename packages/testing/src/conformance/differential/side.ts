@@ -17,6 +17,7 @@ import { GRAPHS } from './graphs.ts'
 import { look } from './look.ts'
 import { operate } from './operate.ts'
 import { endsOf } from './run-ends.ts'
+import { applySchedule } from './schedules.ts'
 import { transactAlone } from './transact-alone.ts'
 import { WatchedItems } from './watched.ts'
 import { definitionsWithin, pausedAndResumed } from './within.ts'
@@ -158,6 +159,11 @@ export class Side {
         return this.#history(command.runId)
       case 'operate':
         return this.#operate(command)
+      case 'schedule':
+        return applySchedule(this.harness, command, {
+          startedAt: this.#translation.startedAt,
+          definitionIds: this.#definitionIds,
+        })
     }
   }
 
