@@ -86,7 +86,8 @@ describe('simulated worlds', () => {
 
   it('they call every verb of the port, in each of its ways', () => {
     const missing = [...verbsOf(memory()), ...WAYS].filter((verb) => !calls.has(verb))
-    expect(missing).toEqual([])
+    // Schedules have worlds of their own: schedules.test.ts.
+    expect(missing).toEqual(['changeSchedules', 'readSchedules', 'readFirings'])
   })
 
   it('their operators take every action that operators have', () => {

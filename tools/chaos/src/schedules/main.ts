@@ -32,6 +32,8 @@ const url = await server.createDatabase()
 const store = postgres(url, { autoMigrate: true })
 const engine = createEngine({ adapter: store, workflows: [ticked] })
 const pool = new pg.Pool({ connectionString: url, max: 2 })
+// The server ends connections that the pool is still closing.
+pool.on('error', () => {})
 const workers: (ChildProcess | undefined)[] = []
 let kills = 0
 try {
