@@ -57,12 +57,7 @@ const NOT_HOT: Readonly<Record<string, readonly string[]>> = {
     'move_children',
   ],
   'a person asked for it, and it counts up to a limit': ['count_overdue_steps', 'read_unknown_leases'],
-  'it inserts, and looks up only the ids and keys that are taken': [
-    'insert_runs',
-    'read_holders',
-    'insert_schedules',
-  ],
-  'a person asked for it, of one schedule': ['delete_schedules'],
+  'it inserts, and looks up only the ids and keys that are taken': ['insert_runs', 'read_holders'],
 }
 
 describe('the plan tests', () => {

@@ -29,7 +29,12 @@ import {
   readNamedSchedules,
   readQueuedFirings,
 } from '../src/schedules/read-schedules.ts'
-import { updateSchedules, writeFirings } from '../src/schedules/write-schedules.ts'
+import {
+  deleteSchedules,
+  insertSchedules,
+  updateSchedules,
+  writeFirings,
+} from '../src/schedules/write-schedules.ts'
 import { continueAttempts, keptContinueAttempts } from '../src/settle/continue-attempts.ts'
 import { decideAttempts } from '../src/settle/decide-attempts.ts'
 import { expandMaps, keptExpandMaps } from '../src/settle/expand-maps.ts'
@@ -197,6 +202,11 @@ export const HOT: readonly (readonly [Statement<unknown>, string])[] = [
   [lockSchedules, `${RUN_IDS}, '500ms'`],
   [lockFreeSchedules, RUN_IDS],
   [readOpenFirings, RUN_IDS],
+  [deleteSchedules, RUN_IDS],
+  [
+    insertSchedules,
+    `${RUN_IDS}, ${many('w')}, ${many('false')}, ${many('1')}, ${many('1')}, ${many('1')}, ${many('1')}, ${many('r')}, ${many('{}')}, ${many('{}')}`,
+  ],
   [
     updateSchedules,
     `${RUN_IDS}, ${many('w')}, ${many('false')}, ${many('1')}, ${many('1')}, ${many('1')}, ${many('1')}, ${many('r')}, ${many('{}')}, ${many('{}')}`,

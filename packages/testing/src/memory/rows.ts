@@ -14,7 +14,7 @@ import type {
   UndoRecord,
 } from '@belay/workflow/adapter'
 import { ReadyQueue } from './ready-queue.ts'
-import type { ScheduleRow } from './schedules.ts'
+import type { ScheduleRow } from './schedule-row.ts'
 
 export interface DefinitionRow {
   readonly saved: SavedDefinition

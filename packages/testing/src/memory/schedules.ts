@@ -15,16 +15,10 @@ import {
 import { refusalOf } from './payload.ts'
 import { runRecord } from './read.ts'
 import type { Rows } from './rows.ts'
+import type { ScheduleRow } from './schedule-row.ts'
 import { startRuns, startRunsWithin } from './start.ts'
 import { cancelRuns } from './stop.ts'
 import type { MemoryTransaction } from './transaction.ts'
-
-/** A schedule with its firings. Replaced as a whole, never changed. */
-export interface ScheduleRow {
-  readonly schedule: ScheduleRecord
-  /** By sequence, ascending. */
-  readonly firings: readonly (FiringRecord & { readonly isOpen: boolean })[]
-}
 
 /** The name under which a change locks its schedule until its transaction ends. */
 export function nameOfSchedule(name: string): string {

@@ -10,7 +10,7 @@ import {
   type TypedTransaction,
 } from '@belay/workflow/adapter'
 import type { NameHolder, Rows } from './rows.ts'
-import type { ScheduleRow } from './schedules.ts'
+import type { ScheduleRow } from './schedule-row.ts'
 
 declare module '@belay/workflow/adapter' {
   interface CallerTransactions {

@@ -39,7 +39,8 @@ describe('simulated worlds of schedules', () => {
       await clock.advance(
         random.chance(0.5) ? Math.max(1, toNext + random.integer(-30, 30)) : random.integer(1, 900),
       )
-      if (living.length > 0 && random.chance(0.35)) living.splice(random.integer(0, living.length - 1), 1)[0]!.die()
+      if (living.length > 0 && random.chance(0.35))
+        living.splice(random.integer(0, living.length - 1), 1)[0]!.die()
     }
     await start()
     await clock.advance('60s')

@@ -1,7 +1,7 @@
 import type { FiringRecord, JsonText, ScheduleRecord } from '@belay/workflow/adapter'
 
 /** An instant as epoch milliseconds. */
-export function inMs(column: string): string {
+function inMs(column: string): string {
   return `round((extract(epoch from ${column}) * 1000)::numeric)::float8`
 }
 

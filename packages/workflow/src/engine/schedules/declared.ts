@@ -1,6 +1,6 @@
 import { BelayError } from '../../errors.ts'
 import type { Logger } from '../../logger.ts'
-import { checkArgument, type Kind, Refusal } from '../../options/index.ts'
+import { checkArgument, type Kind, Refusal, readOptions } from '../../options/index.ts'
 import { shown } from '../../shown.ts'
 import { pauseChange, UNDECLARED } from './change-schedule.ts'
 import { putSchedule } from './put-schedule.ts'
@@ -20,9 +20,7 @@ const LIST: Kind<readonly unknown[]> = {
 export function checkDeclared(given: unknown): readonly DeclaredSchedule[] {
   const seen = new Set<string>()
   return checkArgument(CALL, 'schedules', given, LIST).map((each, index) => {
-    const { name: stated, ...schedule } = (
-      typeof each === 'object' && each !== null ? each : {}
-    ) as DeclaredSchedule
+    const { name: stated, ...schedule } = (readOptions(each) ?? {}) as unknown as DeclaredSchedule
     const name = checkArgument(`${CALL}: schedules[${index}]`, 'name', stated, scheduleName)
     if (seen.has(name))
       throw new BelayError(

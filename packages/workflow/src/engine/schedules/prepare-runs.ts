@@ -86,7 +86,7 @@ export class RunPreparer {
 }
 
 /** The key of the run for a time of a schedule: whoever starts it, and however often, there is one. */
-export function keyOf(name: string, scheduledAt: number): string {
+function keyOf(name: string, scheduledAt: number): string {
   return `schedule:${name}:${new Date(scheduledAt).toISOString()}`
 }
 

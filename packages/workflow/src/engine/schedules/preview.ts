@@ -1,5 +1,11 @@
 import type { Adapter } from '../../adapter/index.ts'
-import { checkArgument, checkOptions, type OptionTable, wholeNumber } from '../../options/index.ts'
+import {
+  checkArgument,
+  checkOptions,
+  type OptionTable,
+  readOptions,
+  wholeNumber,
+} from '../../options/index.ts'
 import { checkSchedule, type ScheduleOptions, scheduleName } from './schedule-options.ts'
 import { fireAt, nextTime } from './timing.ts'
 import { lookAt } from './trigger.ts'
@@ -48,7 +54,9 @@ async function subjectOf(adapter: Adapter, schedule: string | Omit<ScheduleOptio
     const from = nextAt === null ? now : pausedAt === null ? nextAt - 1 : Math.max(nextAt - 1, now)
     return { name, spec, from }
   }
-  const { spec, timing } = checkSchedule(CALL, '', { workflow: 'none', ...schedule }, false)
+  const given = readOptions(schedule)
+  const named = given === undefined ? schedule : { workflow: 'none', ...given }
+  const { spec, timing } = checkSchedule(CALL, '', named, false)
   await adapter.open()
   const now = await adapter.now()
   const begun = 'cron' in timing ? timing : { ...timing, anchorAt: now }
