@@ -52,7 +52,7 @@ export type BelayErrorCode =
    *
    * From: calls of `engine.schedules`
    *
-   * Remedy: Make it with `schedules.put()`, or look for its name with `schedules.list()`.
+   * Remedy: Use the name that `schedules.put()` was given; `schedules.list()` reads all names.
    */
   | 'unknown_schedule'
   /**

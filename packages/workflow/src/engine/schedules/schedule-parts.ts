@@ -12,6 +12,6 @@ export interface SchedulesParts extends FirerParts {
 export function unknownSchedule(call: string, name: string): BelayError {
   return new BelayError(
     'unknown_schedule',
-    `${call}: there is no schedule ${shown(name)}. Make it with schedules.put(), or look for its name with schedules.list().`,
+    `${call}: there is no schedule ${shown(name)}. Use the name that schedules.put() was given; schedules.list() reads all names.`,
   )
 }
