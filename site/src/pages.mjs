@@ -27,6 +27,7 @@ const CHAPTERS = [
       ['docs/maps.md', 'Maps'],
       ['docs/loops.md', 'Loops'],
       ['docs/children.md', 'Children'],
+      ['docs/schedules.md', 'Schedules'],
       ['docs/waits.md', 'Waits and signals'],
       ['docs/starts.md', 'Collected starts'],
       ['docs/schedules.md', 'Schedules'],

@@ -20,6 +20,8 @@ import { prune } from './retention/prune-runs.ts'
 import { releaseKeys } from './retention/release-keys.ts'
 import { readAttempts } from './rows/kept-attempts.ts'
 import { findDefinition, readDefinitions } from './rows/read-definitions.ts'
+import { changeSchedules } from './schedules/change-schedules.ts'
+import { readFirings, readSchedules } from './schedules/read-schedules.ts'
 import { recorded } from './settle/read-attempts.ts'
 import { settle } from './settle/settle.ts'
 import { deliverSignals } from './signals/deliver-signals.ts'
@@ -65,6 +67,7 @@ export function sqlAdapter(parts: SqlAdapterParts): SqlAdapter {
     ...attemptVerbs(store),
     ...stopVerbs(store),
     ...operatorVerbs(store),
+    ...scheduleVerbs(store),
     ...readingVerbs(store),
     ...upkeepVerbs(store),
   }
@@ -217,6 +220,28 @@ function operatorVerbs(store: OpenStore) {
     findApprovals: (request) => findApprovals(connection, request),
     readHistory: (request) => readHistory(connection, request),
     readAttempts: (request) => readAttempts(connection, request),
+  } satisfies Partial<SqlAdapter>
+}
+
+function scheduleVerbs(store: OpenStore) {
+  const { connection } = store
+  const { wakeup } = store.parts
+  return {
+    async changeSchedules(request, within) {
+      if (within?.tx === undefined) return changeSchedules(connection, request)
+      const transaction = await store.connectionFor(within)
+      let isChanged = false
+      const decide: typeof request.decide = (found) => {
+        const decision = request.decide(found)
+        isChanged ||= decision.change !== null
+        return decision
+      }
+      const changed = await changeSchedules(transaction, { ...request, decide })
+      if (isChanged) await wakeup.wakeAfter?.(transaction)
+      return changed
+    },
+    readSchedules: (filter) => readSchedules(connection, filter),
+    readFirings: (request) => readFirings(connection, request),
   } satisfies Partial<SqlAdapter>
 }
 

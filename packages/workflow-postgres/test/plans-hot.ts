@@ -18,6 +18,23 @@ import { findEndedRuns } from '../src/retention/find-ended.ts'
 import { pruneEndedRuns } from '../src/retention/prune-runs.ts'
 import { releaseRunKeys } from '../src/retention/release-keys.ts'
 import { readKeptAttempts } from '../src/rows/kept-attempts.ts'
+import { lockFreeSchedules, lockSchedules, readOpenFirings } from '../src/schedules/lock-schedules.ts'
+import {
+  listDeclaredSchedules,
+  listSchedules,
+  listSchedulesOf,
+  readDueSchedules,
+  readFailingSchedules,
+  readFiringsOf,
+  readNamedSchedules,
+  readQueuedFirings,
+} from '../src/schedules/read-schedules.ts'
+import {
+  deleteSchedules,
+  insertSchedules,
+  updateSchedules,
+  writeFirings,
+} from '../src/schedules/write-schedules.ts'
 import { continueAttempts, keptContinueAttempts } from '../src/settle/continue-attempts.ts'
 import { decideAttempts } from '../src/settle/decide-attempts.ts'
 import { expandMaps, keptExpandMaps } from '../src/settle/expand-maps.ts'
@@ -178,6 +195,30 @@ export const HOT: readonly (readonly [Statement<unknown>, string])[] = [
   [findRunByKey, `'w', 'k'`],
   [expireRunsStatement, `500, '{}'`],
   [readUpcoming, `'{1,2}'`],
+  [readDueSchedules, '100'],
+  [readFailingSchedules, '100'],
+  [readNamedSchedules, `${RUN_IDS}, 100`],
+  [listSchedules, `'a', null, null, 100`],
+  [listDeclaredSchedules, `'a', false, 100`],
+  [listSchedulesOf, `'w1', 'a', null, null, 100`],
+  [readFiringsOf, `'${'0'.repeat(31)}1', 2147483647, 100`],
+  [readQueuedFirings, `'${'0'.repeat(31)}1', 2147483647, 3`],
+  [lockSchedules, `${RUN_IDS}, '500ms'`],
+  [lockFreeSchedules, RUN_IDS],
+  [readOpenFirings, RUN_IDS],
+  [deleteSchedules, RUN_IDS],
+  [
+    insertSchedules,
+    `${RUN_IDS}, ${many('w')}, ${many('false')}, ${many('1')}, ${many('1')}, ${many('1')}, ${many('1')}, ${many('r')}, ${many('{}')}, ${many('{}')}`,
+  ],
+  [
+    updateSchedules,
+    `${RUN_IDS}, ${many('w')}, ${many('false')}, ${many('1')}, ${many('1')}, ${many('1')}, ${many('1')}, ${many('r')}, ${many('{}')}, ${many('{}')}`,
+  ],
+  [
+    writeFirings,
+    `${RUN_IDS}, ${many('11')}, ${many('1')}, ${many('1')}, ${many('1')}, ${many('time')}, ${many('started')}, ${RUN_IDS}, ${many('true')}, ${many('r')}, ${RUN_IDS}, ${many('11')}`,
+  ],
   [readStatusesStatement, `${RUN_IDS}, false`],
   [recoverSteps, `50, 1000, '${NO_ID}', 0, '${NO_ID}'`],
   [keptRecoverSteps, `50, 1000, '${NO_ID}', 0, '${NO_ID}'`],

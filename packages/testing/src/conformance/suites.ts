@@ -46,6 +46,8 @@ import { repairCases } from './cases/repair.ts'
 import { requeueCases } from './cases/requeue.ts'
 import { retentionCases } from './cases/retention.ts'
 import { runEndCases } from './cases/run-ends.ts'
+import { scheduleRaceCases } from './cases/schedule-races.ts'
+import { scheduleCases } from './cases/schedules.ts'
 import { settleCases } from './cases/settle.ts'
 import { signalCases } from './cases/signals.ts'
 import { signalAnewCases } from './cases/signals-anew.ts'
@@ -137,6 +139,8 @@ export const SUITES: Readonly<Record<string, Cases>> = {
   deadlines: deadlineCases,
   'collected calls': collectingCases,
   'collected calls in transactions': collectingWithinCases,
+  schedules: scheduleCases,
+  'races of schedules': scheduleRaceCases,
   connection: connectionCases,
   transactions: transactionCases,
   'signals in transactions': signalWithinCases,

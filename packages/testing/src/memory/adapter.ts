@@ -27,6 +27,7 @@ import { look } from './look.ts'
 import { countRuns, listRuns, load, readResults, readRun, readStatuses } from './read.ts'
 import { Rows } from './rows.ts'
 import { findRunEnds, forgetRunEnds } from './run-ends.ts'
+import { readFirings, readSchedules } from './schedules.ts'
 import { settle } from './settle.ts'
 import { findRun } from './signals.ts'
 import { stillnessOf } from './stillness.ts'
@@ -35,6 +36,7 @@ import { sweep } from './sweep.ts'
 import { readAttempts } from './trail.ts'
 import {
   changeInTurn,
+  changeSchedulesInTurn,
   collectInTurn,
   commit,
   deliverInTurn,
@@ -186,6 +188,10 @@ export class MemoryAdapter<C extends Clock = VirtualClock> implements Adapter, A
 
   changeRun: Adapter['changeRun'] = (request, within) =>
     this.#change(() => changeInTurn(this.#rows, request, this.#given(within)))
+  changeSchedules: Adapter['changeSchedules'] = (request, within) =>
+    this.#change(() => changeSchedulesInTurn(this.#rows, request, this.#given(within)))
+  readSchedules: Verb<'readSchedules'> = (filter) => this.#verb(() => readSchedules(this.#rows, filter))
+  readFirings: Verb<'readFirings'> = (request) => this.#verb(() => readFirings(this.#rows, request))
   readHistory: Verb<'readHistory'> = (request) => this.#verb(() => readHistory(this.#rows, request))
   readAttempts: Verb<'readAttempts'> = (request) => this.#verb(() => readAttempts(this.#rows, request))
   readDefinitions: Verb<'readDefinitions'> = (ids, within) =>

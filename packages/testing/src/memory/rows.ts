@@ -15,6 +15,7 @@ import type {
   UndoRecord,
 } from '@belay/workflow/adapter'
 import { type QueuedStep, ReadyQueue } from './ready-queue.ts'
+import type { ScheduleRow } from './schedule-row.ts'
 
 export interface DefinitionRow {
   readonly saved: SavedDefinition
@@ -198,6 +199,8 @@ export class Rows {
   /** Calls by their id, and those of a run in their order. */
   readonly calls = new Map<string, CallRow>()
   readonly callsOf = new Map<string, CallRow[]>()
+  /** Schedules by name. */
+  readonly schedules = new Map<string, ScheduleRow>()
   /** Grows with every change that somebody who looks again could find. Renewals are none. */
   changes = 0
   /** Workers whose lease is sure to be renewed as long as the function says so. */

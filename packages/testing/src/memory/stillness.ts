@@ -1,10 +1,12 @@
 import type { Adapter, Stillness } from '@belay/workflow/adapter'
 import { nextDeadline } from './due.ts'
 import type { Rows } from './rows.ts'
+import { nextSchedule } from './schedules.ts'
 
 /** What this store, seen through this adapter, knows of its own future. */
 export function stillnessOf(rows: Rows, adapter: Adapter, isOpen: () => boolean): Stillness {
   const { claim, held, renew, sweep, stopping, drain, beginUndo, upcoming, expireRuns } = adapter
+  const { readSchedules, changeSchedules } = adapter
   const { findRunEnds, readStatuses, observeRuns, readRun, readValues } = adapter
   // Loops call these over and over: while one of them is replaced, nobody knows what a look would find. Spelled out, because this is asked often.
   const isWhole = () =>
@@ -18,6 +20,8 @@ export function stillnessOf(rows: Rows, adapter: Adapter, isOpen: () => boolean)
     adapter.beginUndo === beginUndo &&
     adapter.upcoming === upcoming &&
     adapter.expireRuns === expireRuns &&
+    adapter.readSchedules === readSchedules &&
+    adapter.changeSchedules === changeSchedules &&
     adapter.findRunEnds === findRunEnds &&
     adapter.readStatuses === readStatuses &&
     adapter.observeRuns === observeRuns &&
@@ -30,6 +34,7 @@ export function stillnessOf(rows: Rows, adapter: Adapter, isOpen: () => boolean)
     },
     claimableAt: (definitionIds) => rows.queue.firstAt(definitionIds),
     deadlineAt: () => nextDeadline(rows),
+    scheduleAt: () => nextSchedule(rows),
     lapsesAt: () => lapsesAt(rows),
     trust: (workerId, isSure) => {
       rows.trusted.set(workerId, isSure)

@@ -1,4 +1,5 @@
 import type {
+  ChangedSchedules,
   CollectedRun,
   Delivery,
   KeepsAttempts,
@@ -7,6 +8,7 @@ import type {
   NewRun,
   NewSignal,
   Outcome,
+  SchedulesToChange,
   StartedRun,
   SubmittedWork,
   Transacted,
@@ -18,6 +20,7 @@ import { changeRun } from './control.ts'
 import { refusalOfAny } from './refusal.ts'
 import type { NameHolder, Rows } from './rows.ts'
 import { rowOf } from './run-rows.ts'
+import { applySchedules, changeSchedules, nameOfSchedule } from './schedules.ts'
 import { holds, isRecorded, settle } from './settle.ts'
 import { deliverSignals, deliverWithin, isTaken, nameOfStep } from './signals.ts'
 import { createRun, namesOf, startRuns, startRunsWithin } from './start.ts'
@@ -77,6 +80,7 @@ export function commit(rows: Rows, tx: MemoryTransaction): void {
     applyCalls(rows, tx)
     deliverSignals(rows, tx.signals)
     applyChanges(rows, tx)
+    applySchedules(rows, tx)
   })
 }
 
@@ -144,6 +148,16 @@ export async function changeInTurn<Answer extends object>(
   return onceFree(rows, [nameOfRun(request.runId)], tx, () =>
     tx === undefined ? changeRun(rows, request) : changeWithin(rows, request, tx),
   )
+}
+
+/** Changes schedules once no other open transaction has changed them, or leaves those out. */
+export async function changeSchedulesInTurn<Answer>(
+  rows: Rows,
+  request: SchedulesToChange<Answer>,
+  tx: MemoryTransaction | undefined,
+): Promise<ChangedSchedules<Answer>> {
+  const names = request.skipLocked === true ? [] : request.names.map(nameOfSchedule)
+  return onceFree(rows, names, tx, () => changeSchedules(rows, request, tx))
 }
 
 /** Acts in the turn in which the names were found free: of several that waited, the next one finds them held again. */

@@ -11,6 +11,7 @@ import {
   type TypedTransaction,
 } from '@belay/workflow/adapter'
 import type { CallRow, CollectionRow, NameHolder, Rows } from './rows.ts'
+import type { ScheduleRow } from './schedule-row.ts'
 
 declare module '@belay/workflow/adapter' {
   interface CallerTransactions {
@@ -64,6 +65,10 @@ export class MemoryTransaction implements NameHolder {
     readonly definitionId: number
     readonly change: ChangedCollection
   }[] = []
+  /** @internal Schedules as it leaves them; null for a deleted one. */
+  readonly schedules = new Map<string, ScheduleRow | null>()
+  /** @internal Runs that firings of its schedules cancel when it commits. */
+  readonly cancels: string[] = []
   /** @internal Resolves when the transaction ends. */
   readonly ended: Promise<void>
   /** @internal The transaction for which this one waits. */
@@ -82,7 +87,8 @@ export class MemoryTransaction implements NameHolder {
 
   /** @internal Whether a commit has nothing to store. */
   get isEmpty(): boolean {
-    return this.runs.size + this.signals.length + this.changes.length + this.calls.size === 0
+    const { runs, signals, changes, calls, schedules } = this
+    return runs.size + signals.length + changes.length + calls.size + schedules.size === 0
   }
 
   get isOpen(): boolean {

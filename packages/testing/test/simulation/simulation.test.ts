@@ -86,7 +86,11 @@ describe('simulated worlds', () => {
   })
 
   it('they call every verb of the port, in each of its ways', () => {
-    const missing = [...verbsOf(memory()), ...WAYS].filter((verb) => !calls.has(verb))
+    // Schedules have worlds of their own: schedules.test.ts.
+    const elsewhere = ['changeSchedules', 'readSchedules', 'readFirings']
+    const missing = [...verbsOf(memory()), ...WAYS].filter(
+      (verb) => !calls.has(verb) && !elsewhere.includes(verb),
+    )
     expect(missing).toEqual([])
   })
 

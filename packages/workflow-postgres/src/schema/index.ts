@@ -4,6 +4,7 @@ import { makeCollectedCalls, makeCollections } from './collections.ts'
 import { makeDefinitionSteps, makeDefinitions } from './definitions.ts'
 import { makeReadyLate } from './queue.ts'
 import { makeChildren, makeRuns } from './runs.ts'
+import { makeFirings, makeSchedules } from './schedules.ts'
 import { makeReady, makeReadyItems, makeSteps } from './steps.ts'
 import { makeAttempts, makeHistory, makeRunEnds, makeSignals, makeValues } from './trail.ts'
 import { makeLeases, makeWorkers } from './workers.ts'
@@ -33,6 +34,8 @@ export function makeTables(schemaName: string) {
     attempts: makeAttempts(schema),
     values: makeValues(schema),
     runEnds: makeRunEnds(schema),
+    schedules: makeSchedules(schema),
+    firings: makeFirings(schema),
     workers: makeWorkers(schema),
     leases: makeLeases(schema),
     collections: makeCollections(schema),
@@ -57,6 +60,8 @@ export const workflowHistory = defaultTables.history
 export const workflowAttempts = defaultTables.attempts
 export const workflowValues = defaultTables.values
 export const workflowRunEnds = defaultTables.runEnds
+export const workflowSchedules = defaultTables.schedules
+export const workflowFirings = defaultTables.firings
 export const workflowWorkers = defaultTables.workers
 export const workflowLeases = defaultTables.leases
 export const workflowCollections = defaultTables.collections

@@ -90,6 +90,8 @@ async function verify(query: Parameters<typeof assertJournaled>[0], schema: stri
 }
 
 const TABLES = [
+  'schedules',
+  'firings',
   'definitions',
   'definition_steps',
   'runs',

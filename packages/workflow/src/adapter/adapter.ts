@@ -21,6 +21,7 @@ import type {
 } from './records.ts'
 import type { RunCount, RunCountRequest, RunFilter } from './run-conditions.ts'
 import type { RunEnd, RunEndsRequest, WokenParent } from './run-ends.ts'
+import type { ScheduleVerbs } from './schedules.ts'
 import type { Delivery, NewSignal } from './signals.ts'
 import type { NewRun, StartedRun } from './starts.ts'
 import type { Stillness } from './stillness.ts'
@@ -54,7 +55,7 @@ import type { ObservedRun, Published, PublishRequest, RunNews, ValueRecord } fro
  * A lease belongs to a worker: `renew` extends one row, and with it every step that the worker holds. A step is held by (worker, fence). When a lease
  * expires, `sweep` first declares the worker dead, so that it can claim nothing more, and then returns its steps to the queue.
  */
-export interface Adapter {
+export interface Adapter extends ScheduleVerbs {
   /** The adapter's name in messages: `'postgres'`, `'pglite'`, `'memory'`. */
   readonly name: string
 
@@ -298,12 +299,14 @@ export interface Adapter {
   expireRuns(request: { readonly limit: number }): Promise<readonly ChangedRun[]>
 
   /**
-   * The milliseconds until the next queued step of these definitions that is not due yet becomes due, and until the next deadline of any run passes;
-   * negative if it has already passed. Null for neither.
+   * The milliseconds until the next queued step of these definitions that is not due yet becomes due, until the next deadline of any run passes, and
+   * until the next schedule is due; negative if it has already passed. Null for neither.
    */
-  upcoming(request: {
-    readonly definitionIds: readonly number[]
-  }): Promise<{ readonly claimInMs: number | null; readonly deadlineInMs: number | null }>
+  upcoming(request: { readonly definitionIds: readonly number[] }): Promise<{
+    readonly claimInMs: number | null
+    readonly deadlineInMs: number | null
+    readonly scheduleInMs: number | null
+  }>
 
   /**
    * One run with its steps in order and its values as in `readValues`. Null if there is no such run. With `items`, no other items of maps are read.

@@ -27,6 +27,7 @@ export interface VerbFacts {
     | 'waits'
     | 'control'
     | 'ends'
+    | 'schedules'
     | 'reading'
     | 'retention'
     | 'hints'
@@ -107,6 +108,10 @@ export const VERBS = {
   findRunEnds: { purpose: 'ends', lostAnswer: 'again' },
   wakeParents: { purpose: 'ends', lostAnswer: 'again' },
   forgetRunEnds: { purpose: 'ends', lostAnswer: 'again' },
+
+  changeSchedules: { purpose: 'schedules', lostAnswer: 'look', contended: true, within: true },
+  readSchedules: { purpose: 'schedules', lostAnswer: 'again' },
+  readFirings: { purpose: 'schedules', lostAnswer: 'again' },
 
   findEnded: { purpose: 'retention', lostAnswer: 'again' },
   prune: { purpose: 'retention', lostAnswer: 'again' },

@@ -2,21 +2,14 @@ import type { ChangedRun } from '../adapter/index.ts'
 import type { InputOf, OutputsOf, ReceivesOf, WorkflowDefinition } from '../definition/index.ts'
 import type { Duration } from '../duration.ts'
 import { BelayError } from '../errors.ts'
-import {
-  anything,
-  callback,
-  checkArgument,
-  checkOptions,
-  duration,
-  type OptionTable,
-  oneOf,
-} from '../options/index.ts'
+import { callback, checkArgument, checkOptions, oneOf } from '../options/index.ts'
 import { DefinitionRegistry } from './base/definition-registry.ts'
 import { type EngineEvents, EVENT_NAMES, EventHub, type EventListener } from './base/events.ts'
 import { OutageWatch } from './base/outage.ts'
 import { PayloadCache } from './base/payload-cache.ts'
 import { within } from './base/runtime.ts'
 import { followNotices } from './base/store-notices.ts'
+import { RUN_MANY_OPTIONS, STOP_OPTIONS } from './call-options.ts'
 import { Control } from './control/control.ts'
 import type { ActionOptions } from './control/options.ts'
 import { type DoctorOptions, type DoctorReport, doctor } from './diagnosis/doctor.ts'
@@ -32,6 +25,7 @@ import { checkPruneOptions, type PruneOptions, type PruneReport, pruneRuns } fro
 import { RunObserver } from './runs/run-observer.ts'
 import { findRun, type RunReference, runLookup } from './runs/run-reference.ts'
 import { RunWatch } from './runs/run-watch.ts'
+import { Schedules } from './schedules/schedules.ts'
 import { Approvals } from './signals/approvals.ts'
 import { Signals } from './signals/signals.ts'
 import { type CallCollector, callCollector } from './start/collect-run.ts'
@@ -57,6 +51,8 @@ export class Engine extends RunVerbs implements AsyncDisposable {
   readonly workers: Workers
   /** Approvals that wait for a decision, across runs. */
   readonly approvals: Approvals
+  /** Schedules that start runs at fixed times. */
+  readonly schedules: Schedules
   readonly #settings: EngineSettings
   readonly #events: EventHub
   readonly #payloads: PayloadCache
@@ -102,13 +98,10 @@ export class Engine extends RunVerbs implements AsyncDisposable {
     const refer: RunsParts['refer'] = (call, run) => this.refer(call, run)
     this.runs = new Runs({ ...settings, registry: this.#registry, control: this.#control, refer })
     this.workers = new Workers(adapter)
+    this.schedules = this.#openSchedules()
     this.approvals = new Approvals(adapter, () => this.#assertOpen())
-    this.#signals = new Signals({
-      adapter,
-      registry: this.#registry,
-      settings,
-      onDelivered: (definitionId) => this.#working.wakeFor(definitionId),
-    })
+    const onDelivered = (definitionId: number) => this.#working.wakeFor(definitionId)
+    this.#signals = new Signals({ adapter, registry: this.#registry, settings, onDelivered })
     this.#handleParts = {
       adapter,
       watch: this.#watch,
@@ -262,6 +255,11 @@ export class Engine extends RunVerbs implements AsyncDisposable {
     this.#stopNotices()
   }
 
+  #openSchedules(): Schedules {
+    const [assertOpen, onChanged] = [() => this.#assertOpen(), () => this.#working.wake()]
+    return new Schedules({ ...this.#working.firing, assertOpen, onChanged })
+  }
+
   #openControl(): Control {
     const { adapter, payloadMaxBytes, keepAttempts } = this.#settings
     return new Control({
@@ -327,11 +325,3 @@ export class Engine extends RunVerbs implements AsyncDisposable {
     }
   }
 }
-
-const RUN_MANY_OPTIONS = {
-  tx: { sets: 'the transaction that the starts are part of', takes: anything },
-} satisfies OptionTable
-
-const STOP_OPTIONS = {
-  timeout: { sets: 'how long handlers may continue', takes: duration(0, '1d'), default: '30s' },
-} satisfies OptionTable

@@ -57,6 +57,19 @@ export type { RunSnapshot, RunSummary, StepSkip, StepSnapshot, StepUndo } from '
 export type { RunsMatching } from './runs/runs-filter.ts'
 export { StepFailedError } from './runs/step-result.ts'
 export type { WatchedChange, WatchedStep, WatchOptions } from './runs/watch-run.ts'
+export type { BackfillOptions, BackfillReport } from './schedules/backfill.ts'
+export type { ScheduleExplanation } from './schedules/explain-schedule.ts'
+export type { PreviewOptions, ScheduledTime } from './schedules/preview.ts'
+export type { DeclaredSchedule, ScheduleOptions } from './schedules/schedule-options.ts'
+export type { ScheduleFiring, ScheduleSnapshot } from './schedules/schedule-snapshot.ts'
+export type {
+  FiringsToRead,
+  PauseScheduleOptions,
+  Schedules,
+  SchedulesToList,
+  WithinScheduleOptions,
+} from './schedules/schedules.ts'
+export type { TriggerOptions } from './schedules/trigger.ts'
 export type { Approvals, PendingApproval, PendingApprovalsOptions } from './signals/approvals.ts'
 export type {
   ApproveOptions,

@@ -9,6 +9,8 @@ import type {
 } from '@belay/workflow/adapter'
 import type { CollectCommand } from './planned-call.ts'
 
+import type { ScheduleCommand } from './schedules.ts'
+
 /** Something done to both adapters. Definitions are named by their position, because each store has its own numbers for them. */
 export type Command =
   | { readonly do: 'start'; readonly runs: readonly PlannedRun[]; readonly lease?: Lease | undefined }
@@ -46,6 +48,7 @@ export type Command =
   | { readonly do: 'load'; readonly runId: string; readonly branches: boolean }
   | { readonly do: 'history'; readonly runId: string }
   | CollectCommand
+  | ScheduleCommand
   | Look
   | Operation
 
@@ -146,6 +149,8 @@ export function runsOf(command: Command): readonly string[] | undefined {
     case 'children':
     case 'findEnded':
     case 'ends':
+    // They name no run of the world.
+    case 'schedule':
       return []
     case 'register':
     case 'leave':

@@ -10,6 +10,7 @@ import { nextCommand } from './generate.ts'
 import { GRAPHS } from './graphs.ts'
 import { pruneSome } from './pruned.ts'
 import { Random } from './random.ts'
+import { nextScheduleCommand } from './schedules.ts'
 import { Side } from './side.ts'
 import { World } from './world.ts'
 
@@ -18,6 +19,9 @@ const FULL_READ_EVERY = 25
 const LOGGED_MAX = 60
 /** Calls have random numbers of their own. */
 const CALLS = 1_000_003
+// A draw of their own: commands about schedules do not change which others a seed has.
+const SCHEDULE_PROBABILITY = 0.1
+const SCHEDULE_SEED = 0x5ced
 
 /**
  * Sends the same random commands to two adapters. Compares every answer and, after every command, every row. `seed` decides the commands, `steps`
@@ -29,6 +33,7 @@ export async function compareAdapters(seed: number, a: Harness, b: Harness, step
   const world = new World()
   const random = new Random(seed)
   const calls = new CallPlanner(new Random(seed + CALLS))
+  const ofSchedules = new Random(seed ^ SCHEDULE_SEED)
   const log: Command[] = []
   const fail = (difference: Difference) => {
     throw new Error(describeFailure(seed, sides, log, difference))
@@ -38,6 +43,12 @@ export async function compareAdapters(seed: number, a: Harness, b: Harness, step
     log.push(command)
     const different = await compareAnswers(sides, world, command)
     if (different !== undefined) fail(different)
+    if (ofSchedules.chance(SCHEDULE_PROBABILITY)) {
+      const command = nextScheduleCommand(ofSchedules, step * 1_000)
+      log.push(command)
+      const differentSchedules = await compareAnswers(sides, world, command)
+      if (differentSchedules !== undefined) fail(differentSchedules)
+    }
     const full = step % FULL_READ_EVERY === 0 || step === steps
     const runIds = full ? world.runIds : world.livelyRunIds
     const differentRows = await compareRows(sides, runIds, world)

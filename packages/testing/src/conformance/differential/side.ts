@@ -1,4 +1,3 @@
-import { createEngine, type Engine, type WorkflowDefinition } from '@belay/workflow'
 import {
   type Adapter,
   BelayError,
@@ -16,8 +15,9 @@ import type { Command, Operation, PlannedRun, PlannedSignal } from './command.ts
 import { type ComparableRun, comparableRun, type Translation } from './comparable.ts'
 import { GRAPHS } from './graphs.ts'
 import { look } from './look.ts'
-import { operate } from './operate.ts'
+import { operated } from './operate.ts'
 import { endsOf } from './run-ends.ts'
+import { applySchedule } from './schedules.ts'
 import { transactAlone } from './transact-alone.ts'
 import { WatchedItems } from './watched.ts'
 import { definitionsWithin, pausedAndResumed } from './within.ts'
@@ -164,7 +164,12 @@ export class Side {
       case 'history':
         return this.#history(command.runId)
       case 'operate':
-        return this.#operate(command)
+        return operated(this.adapter, command)
+      case 'schedule':
+        return applySchedule(this.harness, command, {
+          startedAt: this.#translation.startedAt,
+          definitionIds: this.#definitionIds,
+        })
     }
   }
 
@@ -229,27 +234,6 @@ export class Side {
       at: Math.round(at - this.#translation.startedAt),
       change: change === null ? null : JSON.parse(change),
     }))
-  }
-
-  /** A refusal is an answer: both must refuse in the same words. */
-  async #operate({ runId, action, step }: Operation): Promise<unknown> {
-    const engine = createEngine({ adapter: this.adapter })
-    try {
-      if (action === 'migrate') return { done: await this.#migrate(engine, runId) }
-      return { done: await operate(engine.runs.handle(runId), action, step) }
-    } catch (error) {
-      if (BelayError.is(error) && error.code === 'action_refused') return { refused: error.message }
-      throw error
-    }
-  }
-
-  /** Moves a run to the other version of its workflow, if there is one. */
-  async #migrate(engine: Engine, runId: string): Promise<boolean> {
-    const { workflow, version } = (await this.adapter.findRun({ runId }))!
-    const record = GRAPHS.find((graph) => graph.name === workflow && graph.version !== version)
-    if (record === undefined) return false
-    const { name } = record
-    return engine.migrateRun(runId, { name, version: record.version, record } as WorkflowDefinition)
   }
 
   async #claim({ workerId, graphs }: Extract<Command, { do: 'claim' }>): Promise<unknown> {

@@ -5,6 +5,7 @@ import { BelayError } from '../../errors.ts'
 import { checkOptions, duration, type OptionTable, share } from '../../options/index.ts'
 import type { Finding } from './finding.ts'
 import { findingsOf } from './findings.ts'
+import { scheduleFindings } from './schedule-findings.ts'
 
 export interface DoctorOptions {
   /** How long a run may be paused before it is a finding. Default 1 h. */
@@ -52,7 +53,10 @@ export async function doctor(
   }
   const diagnosis = await adapter.diagnose({ overdueMs, recentMs })
   const derivedFrom = await derivedVersions(adapter, diagnosis)
-  const findings = findingsOf(diagnosis, { pausedMs, failureRate, dev, derivedFrom })
+  const findings = [
+    ...findingsOf(diagnosis, { pausedMs, failureRate, dev, derivedFrom }),
+    ...(await scheduleFindings(adapter, diagnosis, overdueMs)),
+  ]
   return {
     healthy: findings.length === 0,
     findings,

@@ -23,6 +23,7 @@ import {
   newCall,
   refuseUncollected,
 } from './collect-run.ts'
+import { priorities } from './priorities.ts'
 import type { RunOptions } from './run-options.ts'
 import { type RunStarter, STARTS_MAX, type Start } from './run-starter.ts'
 
@@ -80,6 +81,28 @@ export async function startUnchecked(
   const { tx, ...own } = checkOptions('run()', options, RUN_OPTIONS)
   const run = await checkRun(parts.settings, believing, input, checkedOptions('run()', believing, own))
   return storeRun(parts, definition, run, tx)
+}
+
+/**
+ * Checks a run that somebody else stores. Without the workflow, whose schema, deadline and priorities it then lacks, its input is not checked. Throws
+ * `invalid_option` if the workflow collects its starts.
+ */
+export async function preparedRun(
+  parts: Pick<StartRunParts, 'settings'>,
+  of: { readonly definition: SavedDefinition; readonly workflow: WorkflowDefinition | undefined },
+  input: unknown,
+  options: Pick<CheckedRun, 'key' | 'tags'>,
+): Promise<NewRun> {
+  const { definition, workflow } = of
+  if (definition.shape.collects !== undefined)
+    throw new BelayError(
+      'invalid_option',
+      `Workflow "${definition.name}" collects its starts (${definition.shape.collects}), and a schedule starts one run at each time. Give the schedule a workflow without the option start, or one whose handler calls run() of "${definition.name}".`,
+    )
+  const believing = workflow ?? { ...UNKNOWN, name: definition.name, validate: (given: unknown) => given }
+  const deadlineMs = workflow?.deadlineMs ?? undefined
+  const own = { ...options, ...priorities(workflow, undefined), deadlineMs }
+  return newRun(parts, definition, await checkRun(parts.settings, believing, input, own))
 }
 
 async function storeRun(
@@ -214,7 +237,11 @@ async function collectRuns(
   })
 }
 
-function newRun({ settings }: StartRunParts, definition: SavedDefinition, checked: CheckedRun): NewRun {
+function newRun(
+  { settings }: Pick<StartRunParts, 'settings'>,
+  definition: SavedDefinition,
+  checked: CheckedRun,
+): NewRun {
   const runId = settings.runtime.newId()
   const run = { runId, definitionId: definition.id, workflow: definition.name, ...checked }
   // What follows from its end must follow: its end steps, and the cancellation of children that outlive it.
