@@ -1,17 +1,16 @@
-import {
-  type Adapter,
-  BelayError,
-  type CallerTransaction,
-  type EndedWell,
-  type NewRun,
-  type NewSignal,
-  type Outcome,
+import type {
+  Adapter,
+  CallerTransaction,
+  EndedWell,
+  NewRun,
+  NewSignal,
+  Outcome,
 } from '@belay/workflow/adapter'
 import type { Harness } from '../harness.ts'
 import { CANCELLED } from '../scenario/index.ts'
 import { UNLIMITED, withoutInput } from '../scenario/worker.ts'
 import { collect } from './collected.ts'
-import type { Command, Operation, PlannedRun, PlannedSignal } from './command.ts'
+import type { Command, PlannedRun, PlannedSignal } from './command.ts'
 import { type ComparableRun, comparableRun, type Translation } from './comparable.ts'
 import { GRAPHS } from './graphs.ts'
 import { look } from './look.ts'
