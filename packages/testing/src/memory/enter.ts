@@ -2,17 +2,8 @@ import type { LimitEntry, Outcome, SlotHolder } from '@belay/workflow/adapter'
 import { isTerminal } from '@belay/workflow/adapter'
 import { changeStep } from './change.ts'
 import type { StepOfRun } from './lease.ts'
-import {
-  freeSlots,
-  holderOf,
-  lineOf,
-  OF_RUN,
-  type SlotRow,
-  slotName,
-  stillWaits,
-  type WaiterRow,
-  waiterName,
-} from './limit-rows.ts'
+import { freeSlots, holderOf, lineOf, stillWaits } from './limit-facts.ts'
+import { OF_RUN, type SlotRow, slotName, type WaiterRow, waiterName } from './limit-rows.ts'
 import type { Rows, RunRow, StepRow } from './rows.ts'
 import { rowOf } from './run-rows.ts'
 

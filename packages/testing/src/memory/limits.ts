@@ -1,6 +1,6 @@
 import type { DeclaredLimit, LimitRecord, LimitWait, TendedLimits } from '@belay/workflow/adapter'
 import { byLine, handOver, type Line } from './enter.ts'
-import { concurrencyOf, freeSlots, isVoid, lineOf, stillWaits } from './limit-rows.ts'
+import { concurrencyOf, freeSlots, isVoid, lineOf, stillWaits } from './limit-facts.ts'
 import type { Rows } from './rows.ts'
 
 /** How many lines a new number gives slots to at once. */

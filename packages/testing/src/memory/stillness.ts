@@ -1,6 +1,6 @@
 import { type Adapter, type Stillness, UNCLAIMED_MS } from '@belay/workflow/adapter'
 import { nextDeadline } from './due.ts'
-import { hasWorker } from './limit-rows.ts'
+import { hasWorker } from './limit-facts.ts'
 import type { Rows } from './rows.ts'
 
 /** What this store, seen through this adapter, knows of its own future. */

@@ -1,5 +1,3 @@
-import type { DepsOf, DepsWith } from './step-options.ts'
-
 /** What the `key` of a step's limit is given. Of a map's item also the item, of a loop's round also its number. */
 export interface LimitKeyContext<Input = unknown, Deps = Readonly<Record<string, unknown>>> {
   readonly runId: string
@@ -30,20 +28,16 @@ export interface ConcurrencyOptions<Context = LimitKeyContext> {
 }
 
 /** What steps that work may be given, and each item of a map and each round of a loop. */
-export interface StepLimitOptions<Input, Outputs, Deps extends readonly string[], Skipping, Wanted> {
+export interface StepLimitOptions<Input, Deps> {
   /**
    * How many attempts of the handler may be under way at once, in all worker processes together, in total or by key. A step at the limit waits
    * without a worker, first come, first served. Compensations are not limited. Default: no limit.
    */
   readonly concurrency?:
-    | ConcurrencyOptions<LimitKeyContext<Input, DepsOrChosen<Outputs, Deps, Skipping, Wanted>>>
-    | readonly ConcurrencyOptions<LimitKeyContext<Input, DepsOrChosen<Outputs, Deps, Skipping, Wanted>>>[]
+    | ConcurrencyOptions<LimitKeyContext<Input, Deps>>
+    | readonly ConcurrencyOptions<LimitKeyContext<Input, Deps>>[]
     | undefined
 }
-
-type DepsOrChosen<Outputs, Deps extends readonly string[], Skipping, Wanted> = [keyof Wanted] extends [never]
-  ? DepsOf<Outputs, Deps, Skipping>
-  : DepsWith<Outputs, Deps, Skipping, Wanted>
 
 /** What a workflow may be given. */
 export interface WorkflowLimitOptions<Input> {

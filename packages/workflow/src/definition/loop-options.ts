@@ -54,7 +54,7 @@ export interface RepeatOptions<
     HeartbeatOptions,
     EffectOptions,
     FailingOptions<Failing>,
-    StepLimitOptions<Input, Outputs, Deps, Skipping, Wanted>,
+    StepLimitOptions<Input, DepsWith<Outputs, Deps, Skipping, Wanted>>,
     ConditionOptions<Input, Outputs, DepsOf<Outputs, Deps, Skipping>, Skipping, Given, Wanted> {
   /** Names of the steps that must complete first. `first` and the handlers get their outputs as `deps`. Default: none. */
   readonly dependsOn?: Dependencies<Deps, Outputs> | undefined

@@ -70,7 +70,7 @@ export interface StepOptions<
     EffectOptions,
     PivotOptions,
     FailingOptions<Failing>,
-    StepLimitOptions<Input, Outputs, Deps, Skipping, Wanted>,
+    StepLimitOptions<Input, DepsWith<Outputs, Deps, Skipping, Wanted>>,
     ConditionOptions<Input, Outputs, DepsOf<Outputs, Deps, Skipping>, Skipping, Given, Wanted> {
   /** Names of the steps that must complete first. The handler gets their outputs as `deps`. Default: none. */
   readonly dependsOn?: Dependencies<Deps, Outputs> | undefined
