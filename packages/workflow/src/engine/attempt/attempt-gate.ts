@@ -1,10 +1,18 @@
+import type { Claim } from '../../adapter/index.ts'
+import type { StepDefinition } from '../../definition/step.ts'
 import type { BranchStep } from '../decisions/decide-branch.ts'
-import type { Attempt } from './attempt.ts'
 import type { AttemptPayloads } from './attempt-payloads.ts'
 import { type EnterStep, enterStep } from './enter-limits.ts'
 
+/** The attempt behind the gate. */
+interface Gated {
+  readonly claim: Claim
+  /** Of an item, with its name once its row was read. */
+  readonly step: StepDefinition
+}
+
 /** Undefined for a step that runs without a condition and without limits, and in an undo. */
-export function gateOf(attempt: Attempt, payloads: AttemptPayloads): AttemptGate | undefined {
+export function gateOf(attempt: Gated, payloads: AttemptPayloads): AttemptGate | undefined {
   const { claim, step } = attempt
   if (claim.direction === 'undo' || (step.branch === null && step.limits === null)) return undefined
   return new AttemptGate(attempt, payloads)
@@ -12,14 +20,14 @@ export function gateOf(attempt: Attempt, payloads: AttemptPayloads): AttemptGate
 
 /** What stands between an attempt and its handler: whether the step runs, and the limits that it enters. Each is recorded before the next. */
 export class AttemptGate {
-  readonly #attempt: Attempt
+  readonly #attempt: Gated
   readonly #payloads: AttemptPayloads
   /** What follows for a step that may be skipped; undefined until the attempt looks. */
   #branch: BranchStep | undefined
   /** It has its slots of all limits. */
   #hasEntered = false
 
-  constructor(attempt: Attempt, payloads: AttemptPayloads) {
+  constructor(attempt: Gated, payloads: AttemptPayloads) {
     this.#attempt = attempt
     this.#payloads = payloads
   }
