@@ -1,11 +1,15 @@
 import type { AttemptParts } from '../attempt/attempt.ts'
 import type { AttemptReports } from '../attempt/attempt-reports.ts'
-import type { AttemptsParts } from './attempts.ts'
+import type { ValueLimits } from '../attempt/telling.ts'
 import type { Teller } from './teller.ts'
+
+type SharedParts = Omit<AttemptParts, 'onCall' | 'onLateResult' | 'telling'> & {
+  readonly valueLimits: ValueLimits
+}
 
 /** What the attempts of a session share. One literal: every attempt reads these, and an object that was spread is slower to read. */
 export function partsOfAttempt(
-  { runtime, payloads, payloadMaxBytes, lossyOutputs, children, log, valueLimits }: AttemptsParts,
+  { runtime, payloads, payloadMaxBytes, lossyOutputs, children, log, valueLimits }: SharedParts,
   reports: AttemptReports,
   teller: Teller,
 ): AttemptParts {
