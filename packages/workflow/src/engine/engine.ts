@@ -101,11 +101,7 @@ export class Engine extends RunVerbs implements AsyncDisposable {
     this.runs = new Runs({ ...settings, registry: this.#registry, control: this.#control, refer })
     this.workers = new Workers(adapter)
     this.approvals = new Approvals(adapter, () => this.#assertOpen())
-    this.limits = new Limits(
-      adapter,
-      () => this.#assertOpen(),
-      () => this.#working.wake(),
-    )
+    this.limits = this.#openLimits()
     this.#signals = new Signals({
       adapter,
       registry: this.#registry,
@@ -263,6 +259,11 @@ export class Engine extends RunVerbs implements AsyncDisposable {
     await within(clock, CLOSE_MS, Promise.all([this.#watch.close(), this.#observer.close()]))
     await this.#settings.adapter.close()
     this.#stopNotices()
+  }
+
+  #openLimits(): Limits {
+    const assertOpen = () => this.#assertOpen()
+    return new Limits(this.#settings.adapter, assertOpen, () => this.#working.wake())
   }
 
   #openControl(): Control {
