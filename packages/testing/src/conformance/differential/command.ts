@@ -7,7 +7,6 @@ import type {
   ParentRun,
   UndoPlan,
 } from '@belay/workflow/adapter'
-import type { LimitCommand } from './limits.ts'
 
 /** Something done to both adapters. Definitions are named by their position, because each store has its own numbers for them. */
 export type Command =
@@ -58,6 +57,15 @@ export type Look =
   | { readonly do: 'findByKey'; readonly graph: number; readonly key: string }
   | { readonly do: 'children'; readonly runId: string }
   | { readonly do: 'list' | 'count' | 'findEnded'; readonly status: EndStatus }
+
+/** Something done with limits. */
+export type LimitCommand =
+  | { readonly do: 'enter'; readonly workerId: string; readonly outcomes: readonly Outcome[] }
+  | { readonly do: 'declareLimit'; readonly name: string; readonly concurrency: number }
+  | { readonly do: 'setLimit'; readonly name: string; readonly concurrency: number | null }
+  | { readonly do: 'tendLimits'; readonly limit: number }
+  | { readonly do: 'readLimits' }
+  | { readonly do: 'limitWaits'; readonly runId: string }
 
 /** An operator's action. */
 export interface Operation {

@@ -1,17 +1,9 @@
 import type { Adapter, LimitEntry, LimitLine, Outcome } from '@belay/workflow/adapter'
 import { enters } from '../scenario/index.ts'
 import { UNLIMITED } from '../scenario/worker.ts'
+import type { LimitCommand } from './command.ts'
 import type { Random } from './random.ts'
 import type { World } from './world.ts'
-
-/** Something done with limits. */
-export type LimitCommand =
-  | { readonly do: 'enter'; readonly workerId: string; readonly outcomes: readonly Outcome[] }
-  | { readonly do: 'declareLimit'; readonly name: string; readonly concurrency: number }
-  | { readonly do: 'setLimit'; readonly name: string; readonly concurrency: number | null }
-  | { readonly do: 'tendLimits'; readonly limit: number }
-  | { readonly do: 'readLimits' }
-  | { readonly do: 'limitWaits'; readonly runId: string }
 
 const NAMES = ['l1', 'l2', 'l3']
 const KEYS = ['', 'k1', 'k2']
