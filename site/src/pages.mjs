@@ -26,6 +26,7 @@ const CHAPTERS = [
       ['docs/branches.md', 'Branches'],
       ['docs/maps.md', 'Maps'],
       ['docs/loops.md', 'Loops'],
+      ['docs/flow-control.md', 'Flow control'],
       ['docs/children.md', 'Children'],
       ['docs/waits.md', 'Waits and signals'],
       ['docs/schedules.md', 'Schedules'],
