@@ -152,13 +152,14 @@ begin
   select array_agg(e.attempt order by e.attempt, e.line), array_agg(e.line order by e.attempt, e.line), array_agg(e.slot order by e.attempt, e.line),
     array_agg(e.r order by e.attempt, e.line),
     (select array_agg(t.is_taken order by t.slot) from (
-      select d.slot, exists (
-        select from "belay"."workflow_limit_slots" s where s.limit_name = d.l and s.key = d.k and s.run_id = d.run_id and s.step = d.holder
-      ) as is_taken
+      -- Not exists(): it may be planned as a hash of the whole table.
+      select d.slot, coalesce((
+        select true from "belay"."workflow_limit_slots" s where s.limit_name = d.l and s.key = d.k and s.run_id = d.run_id and s.step = d.holder limit 1
+      ), false) as is_taken
       from (select distinct on (o.slot) o.* from entries o order by o.slot) d
     ) t),
     (select array_agg(r.room order by r.line) from (
-      select d.line, case when exists (select from "belay"."workflow_limit_waiters" w where w.limit_name = d.l and w.key = d.k) then 0
+      select d.line, case when (select true from "belay"."workflow_limit_waiters" w where w.limit_name = d.l and w.key = d.k limit 1) then 0
         else "belay"."limit_room"(d.l, d.k) end as room
       from (select distinct on (o.line) o.* from entries o order by o.line) d
     ) r)

@@ -858,7 +858,7 @@ INSERT INTO "belay"."workflow_migrations" (tag, oldest_code) VALUES ('0012_order
   },
   {
     tag: '0013_limits',
-    hash: 'da63325f3c3680664b3730f99912cfc15b54a678b5a1855342794d564fd02672',
+    hash: '0abebd3486ee7a1a9896ec9fd7648cbeaad1de7ed1fb80da969c11ab99488cfe',
     sql: `-- Limits of concurrency by key. New tables, functions and a view.
 CREATE TABLE "belay"."workflow_limit_keys" (
 	"turn" bigint NOT NULL,
@@ -1013,13 +1013,14 @@ begin
   select array_agg(e.attempt order by e.attempt, e.line), array_agg(e.line order by e.attempt, e.line), array_agg(e.slot order by e.attempt, e.line),
     array_agg(e.r order by e.attempt, e.line),
     (select array_agg(t.is_taken order by t.slot) from (
-      select d.slot, exists (
-        select from "belay"."workflow_limit_slots" s where s.limit_name = d.l and s.key = d.k and s.run_id = d.run_id and s.step = d.holder
-      ) as is_taken
+      -- Not exists(): it may be planned as a hash of the whole table.
+      select d.slot, coalesce((
+        select true from "belay"."workflow_limit_slots" s where s.limit_name = d.l and s.key = d.k and s.run_id = d.run_id and s.step = d.holder limit 1
+      ), false) as is_taken
       from (select distinct on (o.slot) o.* from entries o order by o.slot) d
     ) t),
     (select array_agg(r.room order by r.line) from (
-      select d.line, case when exists (select from "belay"."workflow_limit_waiters" w where w.limit_name = d.l and w.key = d.k) then 0
+      select d.line, case when (select true from "belay"."workflow_limit_waiters" w where w.limit_name = d.l and w.key = d.k limit 1) then 0
         else "belay"."limit_room"(d.l, d.k) end as room
       from (select distinct on (o.line) o.* from entries o order by o.line) d
     ) r)
