@@ -94,7 +94,15 @@ SET enable_bitmapscan = off SET jit = off
 AS $$
 #variable_conflict use_column
 declare
-  held int[];
+  attempt_count int := cardinality(run_ids);
+  -- Of each attempt: whether it holds its step, whether it enters, and if it is parked, for which of its entries, ordered by line.
+  is_held bool[] := array_fill(false, array[attempt_count]);
+  is_entered bool[] := array_fill(false, array[attempt_count]);
+  parked_for int[] := array_fill(null::int, array[attempt_count]);
+  -- The places that steps have in lines, because their runs were resumed.
+  places bigint[] := array_fill(null::bigint, array[attempt_count]);
+  sinces timestamptz[] := array_fill(null::timestamptz, array[attempt_count]);
+  found record;
   -- Of each entry, ordered by attempt and line: its attempt, its line, its slot, and whether that is of the run.
   attempts int[];
   lines int[];
@@ -103,51 +111,49 @@ declare
   -- Of each slot whether it is taken by the one that asks; of each line how many are free.
   taken bool[];
   rooms bigint[];
-  places bigint[];
-  sinces timestamptz[];
-  entered int[] := '{}';
-  parked int[] := '{}';
-  parked_in int[] := '{}';
   first_entry int := 1;
   next_entry int;
   missing int;
 begin
-  held := array(
-    select a.position::int
+  for found in
+    select a.position::int as position
     from unnest(run_ids, steps, fences) with ordinality as a (run_id, step, fence, position)
     join "belay"."workflow_steps" s on s.run_id = a.run_id and s.step = a.step
     where s.fence = a.fence and s.worker_id = entering_worker and s.status = 'running'
     order by s.run_id, s.step
     for update of s
-  );
+  loop
+    is_held[found.position] := true;
+  end loop;
   perform "belay"."lock_limit_keys"(
-    array(select e.l from unnest(entry_attempts, entry_limits) as e (attempt, l) where e.attempt = any (held)),
-    array(select e.k from unnest(entry_attempts, entry_keys) as e (attempt, k) where e.attempt = any (held))
+    array(select e.l from unnest(entry_attempts, entry_limits) as e (attempt, l) where is_held[e.attempt]),
+    array(select e.k from unnest(entry_attempts, entry_keys) as e (attempt, k) where is_held[e.attempt])
   );
-  -- A step that stands in a line, because its run was resumed, keeps its place.
-  with returned as (
+  for found in
     delete from "belay"."workflow_limit_waiters" w
     using unnest(run_ids, steps) with ordinality as a (run_id, step, position)
-    where w.run_id = a.run_id and w.step = a.step and a.position = any (held)
-    returning a.position, w.place, w.since
-  )
-  select array_agg(r.place order by a.position), array_agg(r.since order by a.position) into places, sinces
-  from generate_subscripts(run_ids, 1) as a (position) left join returned r on r.position = a.position;
+    where w.run_id = a.run_id and w.step = a.step and is_held[a.position]
+    returning a.position::int as position, w.place, w.since
+  loop
+    places[found.position] := found.place;
+    sinces[found.position] := found.since;
+  end loop;
   -- Slots of keys that the step had when it was given them, and has no more.
   delete from "belay"."workflow_limit_slots" s
   using unnest(run_ids, steps) with ordinality as a (run_id, step, position)
-  where s.run_id = a.run_id and s.step = a.step and a.position = any (held)
+  where s.run_id = a.run_id and s.step = a.step and is_held[a.position]
     and not exists (
       select from unnest(entry_attempts, entry_limits, entry_keys, entry_of_run) as e (attempt, l, k, r)
       where e.attempt = a.position and e.l = s.limit_name and e.k = s.key and not e.r
     );
   with entries as materialized (
-    select e.attempt, e.l, e.k, e.r, a.run_id, case when e.r then -1 else a.step end as holder,
-      dense_rank() over (order by e.l collate "C", e.k collate "C") as line,
-      dense_rank() over (order by e.l collate "C", e.k collate "C", a.run_id, case when e.r then -1 else a.step end) as slot
-    from unnest(entry_attempts, entry_limits, entry_keys, entry_of_run) as e (attempt, l, k, r)
-    join unnest(run_ids, steps) with ordinality as a (run_id, step, position) on a.position = e.attempt
-    where e.attempt = any (held)
+    select h.*, dense_rank() over (order by h.l, h.k) as line, dense_rank() over (order by h.l, h.k, h.run_id, h.holder) as slot
+    from (
+      select e.attempt, e.l collate "C" as l, e.k collate "C" as k, e.r, run_ids[e.attempt] as run_id,
+        case when e.r then -1 else steps[e.attempt] end as holder
+      from unnest(entry_attempts, entry_limits, entry_keys, entry_of_run) as e (attempt, l, k, r)
+      where is_held[e.attempt]
+    ) h
   )
   select array_agg(e.attempt order by e.attempt, e.line), array_agg(e.line order by e.attempt, e.line), array_agg(e.slot order by e.attempt, e.line),
     array_agg(e.r order by e.attempt, e.line),
@@ -186,62 +192,58 @@ begin
       end if;
     end loop;
     if missing is null then
-      entered := entered || attempts[first_entry];
+      is_entered[attempts[first_entry]] := true;
     else
-      parked := parked || attempts[first_entry];
-      parked_in := parked_in || missing;
+      parked_for[attempts[first_entry]] := 1 + missing - first_entry;
       -- Whoever comes next stands behind it.
       rooms[lines[missing]] := 0;
     end if;
     first_entry := next_entry;
   end loop;
   delete from "belay"."workflow_limit_slots" s
-  using unnest(parked) as p (position)
-  where s.run_id = run_ids[p.position] and s.step = steps[p.position];
+  using unnest(run_ids, steps, parked_for) as p (run_id, step, entry)
+  where s.run_id = p.run_id and s.step = p.step and p.entry is not null;
   insert into "belay"."workflow_limit_slots" (run_id, step, fence, definition_id, since, is_given, limit_name, key)
-  select distinct on (e.l, e.k, a.run_id, holder) a.run_id, h.holder, case when e.r then 0 else a.fence end, a.definition_id, "belay"."store_now"(), false, e.l, e.k
-  from unnest(run_ids, steps, fences, definition_ids) with ordinality as a (run_id, step, fence, definition_id, position)
-  join unnest(entry_attempts, entry_limits, entry_keys, entry_of_run) as e (attempt, l, k, r) on e.attempt = a.position
-  cross join lateral (select case when e.r then -1 else a.step end as holder) h
-  where a.position = any (entered)
+  select distinct on (h.l, h.k, h.run_id, h.holder) h.run_id, h.holder, h.fence, h.definition_id, "belay"."store_now"(), false, h.l, h.k
+  from (
+    select e.l, e.k, run_ids[e.attempt] as run_id, case when e.r then -1 else steps[e.attempt] end as holder,
+      case when e.r then 0 else fences[e.attempt] end as fence, definition_ids[e.attempt] as definition_id
+    from unnest(entry_attempts, entry_limits, entry_keys, entry_of_run) as e (attempt, l, k, r)
+    where is_entered[e.attempt]
+  ) h
   on conflict (limit_name, key, run_id, step) do update set fence = excluded.fence, is_given = false;
   insert into "belay"."workflow_limit_waiters" (run_id, step, fence, place, since, limit_name, key, limits, keys, of_run)
-  select run_ids[p.position], steps[p.position], fences[p.position],
-    coalesce(places[p.position], nextval(pg_get_serial_sequence('"belay"."workflow_limit_waiters"', 'place'))), coalesce(sinces[p.position], "belay"."store_now"()),
-    o.limits[p.entry], o.keys[p.entry], o.limits, o.keys, o.of_run
+  select run_ids[p.attempt], steps[p.attempt], fences[p.attempt],
+    coalesce(places[p.attempt], nextval(pg_get_serial_sequence('"belay"."workflow_limit_waiters"', 'place'))),
+    coalesce(sinces[p.attempt], "belay"."store_now"()),
+    p.limits[parked_for[p.attempt]], p.keys[parked_for[p.attempt]], p.limits, p.keys, p.of_run
   from (
-    select d.position, row_number() over (order by d.nth) as nth, d.line_entry as entry
-    from (
-      select p.position, p.nth, 1 + parked_in[p.nth] - min(i.entry) as line_entry
-      from unnest(parked) with ordinality as p (position, nth)
-      join (select a.attempt, a.entry from unnest(attempts) with ordinality as a (attempt, entry)) i on i.attempt = p.position
-      group by p.position, p.nth
-    ) d
-  ) p
-  cross join lateral (
-    select array_agg(e.l order by e.l collate "C", e.k collate "C") as limits, array_agg(e.k order by e.l collate "C", e.k collate "C") as keys,
+    select e.attempt, array_agg(e.l order by e.l collate "C", e.k collate "C") as limits, array_agg(e.k order by e.l collate "C", e.k collate "C") as keys,
       array_agg(e.r order by e.l collate "C", e.k collate "C") as of_run
     from unnest(entry_attempts, entry_limits, entry_keys, entry_of_run) as e (attempt, l, k, r)
-    where e.attempt = p.position
-  ) o
-  order by p.nth;
+    where parked_for[e.attempt] is not null
+    group by e.attempt
+    -- Places are given in this order.
+    order by e.attempt
+    offset 0
+  ) p;
   -- As after a release, but in no queue.
   update "belay"."workflow_steps" s
   set status = 'ready', worker_id = null, finished_at = "belay"."store_now"(), available_at = "belay"."store_now"(),
     attempts = coalesce(s.attempts, s.fence % 40000000) - 1,
     begun = case when s.begun then true when s.fence = 1 then false else s.begun end
-  from unnest(parked) as p (position)
-  where s.run_id = run_ids[p.position] and s.step = steps[p.position];
+  from unnest(run_ids, steps, parked_for) as p (run_id, step, entry)
+  where s.run_id = p.run_id and s.step = p.step and p.entry is not null;
   return query
-  select p.position, 'settled'::text from unnest(entered) as p (position)
-  union all
-  select p.position, 'parked' from unnest(parked) as p (position)
+  select a.position::int, case when is_entered[a.position] then 'settled'::text else 'parked' end
+  from generate_subscripts(run_ids, 1) as a (position)
+  where is_held[a.position]
   union all
   -- Parked by an earlier call whose answer was lost.
   select a.position::int, 'parked'
   from unnest(run_ids, steps, fences) with ordinality as a (run_id, step, fence, position)
   join "belay"."workflow_steps" s on s.run_id = a.run_id and s.step = a.step
-  where not a.position = any (held) and s.fence = a.fence and s.status = 'ready' and s.worker_id is null;
+  where not is_held[a.position] and s.fence = a.fence and s.status = 'ready' and s.worker_id is null;
 end
 $$;
 --> statement-breakpoint
