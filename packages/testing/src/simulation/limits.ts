@@ -12,7 +12,7 @@ const SHARED = 'shared'
 
 /** Limits some of the steps of a plan. With random numbers of its own, so that the rest of the plan stays the same. */
 export function withLimits(plan: Plan, random: Random): Plan {
-  if (random.chance(0.5)) return plan
+  if (random.chance(0.5) || isBrittle(plan)) return plan
   const chosen = new Map<string, SimulatedStep>()
   const versions = plan.versions.map(({ steps, ...version }): Version => {
     const limited = Object.entries(steps).map(([name, step]) => {
@@ -24,6 +24,20 @@ export function withLimits(plan: Plan, random: Random): Plan {
     return { ...version, steps: Object.fromEntries(limited) }
   })
   return { ...plan, versions }
+}
+
+/** Such a plan shows what it is for only if its items are under way together. */
+function isBrittle({ versions }: Plan): boolean {
+  return versions.some(({ steps }) =>
+    Object.values(steps).some((step) => 'handler' in step && step.handler === 'brittle'),
+  )
+}
+
+/** Whether any step of the plan has limits. A world without them is as it was before there were any. */
+export function hasLimits({ versions }: Plan): boolean {
+  return versions.some(({ steps }) =>
+    Object.values(steps).some((step) => 'concurrency' in step && typeof step.concurrency === 'object'),
+  )
 }
 
 function limitOf(step: SimulatedStep): object {
