@@ -26,6 +26,7 @@ const CHAPTERS = [
       ['docs/branches.md', 'Branches'],
       ['docs/maps.md', 'Maps'],
       ['docs/loops.md', 'Loops'],
+      ['docs/flow-control.md', 'Flow control'],
       ['docs/children.md', 'Children'],
       ['docs/schedules.md', 'Schedules'],
       ['docs/waits.md', 'Waits and signals'],

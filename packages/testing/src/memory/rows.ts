@@ -14,6 +14,7 @@ import type {
   UndoPlan,
   UndoRecord,
 } from '@belay/workflow/adapter'
+import { LimitRows } from './limit-rows.ts'
 import { type QueuedStep, ReadyQueue } from './ready-queue.ts'
 import type { ScheduleRow } from './schedule-row.ts'
 
@@ -182,6 +183,7 @@ export class Rows {
   readonly queue = new ReadyQueue()
   /** Queued steps whose place is not theirs until they are due. */
   readonly lateSteps = new Set<LateStep>()
+  readonly limits = new LimitRows()
   /** Keys, runs and steps that open transactions hold, by name. Whoever wants one of them waits. */
   readonly heldNames = new Map<string, NameHolder>()
   /** Operators' actions, by run id, oldest first. */
@@ -239,6 +241,7 @@ export class Rows {
     this.signals.delete(run.runId)
     this.values.delete(run.runId)
     this.#removeCalls(run)
+    this.limits.removeRun(run.runId)
     for (const step of [...run.steps.keys(), ...run.items.keys()])
       this.queue.remove({ runId: run.runId, step })
   }

@@ -12,6 +12,7 @@ import {
   type UnknownLeases,
 } from '@belay/workflow/adapter'
 import { isClaimable, isLeased, leasedSteps } from './lease.ts'
+import { waiterName } from './limit-rows.ts'
 import { hasAll } from './read.ts'
 import type { QueuedStep } from './ready-queue.ts'
 import { recentRuns } from './recent-runs.ts'
@@ -187,7 +188,11 @@ function faultOf(rows: Rows, run: RunRow, step: StepRow): StrandedStep['fault'] 
   if (isLeased(step)) return rows.workers.has(step.workerId!) ? undefined : 'unheld'
   // A wait without a timeout is in no queue: its signal will queue it.
   if (!isClaimable({ run, step }) || isEndlessWait(step)) return undefined
-  return rows.queue.has({ runId: run.runId, step: step.step }) ? undefined : 'unqueued'
+  const at = { runId: run.runId, step: step.step }
+  // A parked step is in a line instead.
+  return rows.queue.has(at) || rows.limits.waiters.get(waiterName(at))?.fence === step.fence
+    ? undefined
+    : 'unqueued'
 }
 
 function isEndlessWait({ status, availableAt }: StepRow): boolean {

@@ -10,6 +10,7 @@ import {
 import { withFollowUps } from './definitions.ts'
 import { untilDeath } from './faulty-adapter.ts'
 import type { Fleet, Living } from './fleet.ts'
+import { limitOperation } from './limits.ts'
 import { type Operation, operationOn, upkeep } from './operator.ts'
 import { STAND_IN } from './plan.ts'
 import type { Process } from './scheduler.ts'
@@ -128,6 +129,10 @@ export class Clients {
 
   upkeep(): void {
     this.#operate(upkeep(this.#stage.random))
+  }
+
+  setLimit(): void {
+    this.#operate(limitOperation(this.#stage.limitsRandom))
   }
 
   /** Signals any step of any run that takes signals: early, late, and sometimes with a key that was used before. */

@@ -8,6 +8,7 @@ import {
 import type { StepTransaction } from '@belay/workflow/adapter'
 import type { EffectCall, Effects } from './effects.ts'
 import { undoneItems } from './item-effects.ts'
+import { limitKey } from './limits.ts'
 import type { Plan } from './plan.ts'
 import type { Random } from './random.ts'
 import type { Process } from './scheduler.ts'
@@ -83,13 +84,15 @@ export function workflowsOf(plan: Plan, parts: HandlerParts): readonly WorkflowD
       await behave(context, { plan, parts, failsForGood: 0 })
       return listed(context, random)
     },
-    keyed: keyOf as () => string,
+    ...KEYS,
   }
   return plan.versions.map((version, index) =>
     // A check that hangs must end too, but has no timeout of its own.
     defineGraph(plan.name, { version: index + 1, ...version, timeout: '30s', start: plan.start }, handlers),
   )
 }
+
+const KEYS = { keyed: keyOf as () => string, limitKey: limitKey as (context: unknown) => string }
 
 async function working(context: Context, plan: Plan, parts: HandlerParts): Promise<unknown> {
   const { random, calm } = parts

@@ -22,6 +22,7 @@ import type { Definitions } from './definitions.ts'
 import type { Effects } from './effects.ts'
 import { EXPECTED_REFUSALS, hasEffect, isLetGo } from './expected.ts'
 import type { InFlight } from './in-flight.ts'
+import { checkEntered, checkSlots } from './limits.ts'
 import type { SharedStore } from './shared-store.ts'
 import type { Written } from './store.ts'
 import type { Told } from './told.ts'
@@ -122,7 +123,9 @@ export class Oracle {
 
   /** Checks the invariants that hold at any moment. */
   async checkNow(): Promise<void> {
-    for (const { invariant, message, runId, step } of this.#check(await this.#parts.shared.dump())) {
+    const dump = await this.#parts.shared.dump()
+    checkSlots(dump, (violation) => this.#broken(violation))
+    for (const { invariant, message, runId, step } of this.#check(dump)) {
       this.#broken(`${invariant}: run ${runId} step ${step}: ${message}`)
     }
   }
@@ -258,7 +261,8 @@ export class Oracle {
 
   async #called(event: StepEvent): Promise<void> {
     const { shared, now, definitions } = this.#parts
-    const { workers } = await shared.dump()
+    const dump = await shared.dump()
+    const { workers } = dump
     const found = await this.#find(event.runId)
     if (found === undefined) {
       if (!this.#pruned.has(event.runId)) this.#broken(`a handler ran for an unknown run: ${event.runId}`)
@@ -266,6 +270,7 @@ export class Oracle {
     }
     const definition = definitions.of(found.run)
     const pausedAt = this.#pausedAt.get(event.runId)
+    checkEntered(dump, { event, found, definition }, (violation) => this.#broken(violation))
     checkCall({ event, found, definition, workers, pausedAt, now: now() }, (violation) =>
       this.#broken(violation),
     )

@@ -9,6 +9,7 @@ import { featuresOf } from './features.ts'
 import { type HandlerParts, PAYLOAD_MAX_BYTES, workflowsOf } from './handlers.ts'
 import { Hints } from './hints.ts'
 import { InFlight } from './in-flight.ts'
+import { withLimits } from './limits.ts'
 import { Oracle } from './oracle.ts'
 import { type Plan, randomPlan } from './plan.ts'
 import { Random } from './random.ts'
@@ -36,6 +37,8 @@ const CALM: FaultRates = { failsBefore: 0, failsAfter: 0, slow: 0, late: 0, cont
 /** What all parts of a world share: its time, store, oracle and chance. */
 export class Stage {
   readonly random: Random
+  /** For what concerns limits: the rest of a world is the same without them. */
+  readonly limitsRandom: Random
   readonly scheduler: Scheduler
   readonly inFlight = new InFlight()
   /** The store's own process: never frozen, never killed. */
@@ -86,9 +89,11 @@ export class Stage {
     this.shared = parts.shared
     this.hints = new Hints(this.random.fork())
     const count = this.random.integer(1, 2)
-    this.plans = Array.from({ length: count }, (_, n) =>
+    this.limitsRandom = new Random(options.seed ^ 0x11417)
+    const plans = Array.from({ length: count }, (_, n) =>
       randomPlan(this.random.fork(), `w${n}`, n + 1 < count ? `w${n + 1}` : undefined),
     )
+    this.plans = withLimits(plans, this.limitsRandom)
     // In a tenth of all worlds: those of the other seeds stay what they were.
     if (options.seed % 10 === COLLECTING) {
       const random = this.random.fork()

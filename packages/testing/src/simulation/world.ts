@@ -2,6 +2,7 @@ import { isTerminal } from '@belay/workflow/adapter'
 import { isParked } from './check-family.ts'
 import { Clients } from './clients.ts'
 import { Fleet } from './fleet.ts'
+import { areLimitsAtRest, hasLimits, resetLimits } from './limits.ts'
 import { type SimulationOptions, Stage } from './stage.ts'
 
 /** Virtual time after the chaos within which everything must come to rest. */
@@ -73,7 +74,11 @@ class World {
     await this.#rest()
     if (!stage.shared.isFree) {
       stage.violations.add('a transaction waits for something that waits for the only session of the store')
-    } else await stage.oracle.checkEnd(this.#clients.started)
+    } else {
+      if (!areLimitsAtRest(await stage.shared.dump()))
+        stage.violations.add('slots are taken although nothing runs')
+      await stage.oracle.checkEnd(this.#clients.started)
+    }
     stage.collected.check((await stage.shared.dump()).runs, stage.violations)
   }
 
@@ -104,7 +109,10 @@ class World {
     const lastTurn = stage.turns + REST_TURNS_MAX
     while (!(await this.#isAtRest()) && stage.scheduler.now < restBy && stage.turns < lastTurn) {
       // A pause from the chaos may still be under way, so operators look repeatedly.
-      if (stage.turns % RESUME_EVERY === 0) await this.#clients.resumeAll()
+      if (stage.turns % RESUME_EVERY === 0) {
+        await this.#clients.resumeAll()
+        if (stage.plans.some(hasLimits)) await resetLimits(stage.inspector)
+      }
       if (!(await this.#turn())) break
       if (stage.turns % SIGNAL_EVERY === 0) await this.#clients.signalEverything()
     }
@@ -120,7 +128,9 @@ class World {
     // A start that is under way may still create a run.
     await this.#stage.scheduler.settle()
     if (!this.#stage.shared.isFree) return false
-    const { runs } = await this.#stage.shared.dump()
+    const dump = await this.#stage.shared.dump()
+    const { runs } = dump
+    if (!areLimitsAtRest(dump)) return false
     if ((await this.#stage.unfollowedEnds()).length > 0) return false
     return runs.every((found) => isTerminal(found.run.status) || isParked(found, runs))
   }
@@ -136,6 +146,8 @@ class World {
     if (random.chance(0.03)) await clients.operate()
     if (random.chance(0.02)) clients.upkeep()
     if (random.chance(0.04)) await clients.signalAny()
+    const { plans, limitsRandom } = this.#stage
+    if (plans.some(hasLimits) && limitsRandom.chance(0.01)) clients.setLimit()
     if (fleet.living.length === 0) {
       if (random.chance(0.2)) fleet.start()
       return

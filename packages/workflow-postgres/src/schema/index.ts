@@ -2,6 +2,7 @@ import { pgSchema } from 'drizzle-orm/pg-core'
 import { DEFAULT_SCHEMA } from '../schema-name.ts'
 import { makeCollectedCalls, makeCollections } from './collections.ts'
 import { makeDefinitionSteps, makeDefinitions } from './definitions.ts'
+import { makeLimitKeys, makeLimitSlots, makeLimits, makeLimitWaiters } from './limits.ts'
 import { makeReadyLate } from './queue.ts'
 import { makeChildren, makeRuns } from './runs.ts'
 import { makeFirings, makeSchedules } from './schedules.ts'
@@ -40,6 +41,10 @@ export function makeTables(schemaName: string) {
     leases: makeLeases(schema),
     collections: makeCollections(schema),
     collectedCalls: makeCollectedCalls(schema),
+    limits: makeLimits(schema),
+    limitKeys: makeLimitKeys(schema),
+    limitSlots: makeLimitSlots(schema),
+    limitWaiters: makeLimitWaiters(schema),
   }
 }
 
@@ -66,3 +71,7 @@ export const workflowWorkers = defaultTables.workers
 export const workflowLeases = defaultTables.leases
 export const workflowCollections = defaultTables.collections
 export const workflowCollectedCalls = defaultTables.collectedCalls
+export const workflowLimits = defaultTables.limits
+export const workflowLimitKeys = defaultTables.limitKeys
+export const workflowLimitSlots = defaultTables.limitSlots
+export const workflowLimitWaiters = defaultTables.limitWaiters

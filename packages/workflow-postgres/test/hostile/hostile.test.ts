@@ -55,6 +55,7 @@ describe('a hostile value', () => {
       ...methodsOf('workers', engine.workers),
       ...methodsOf('approvals', engine.approvals),
       ...methodsOf('schedules', engine.schedules),
+      ...methodsOf('limits', engine.limits),
       ...methodsOf('handle', run),
       ...methodsOf('keyed', keyed),
       ...methodsOf('workflow', hostileWorkflow),

@@ -109,6 +109,10 @@ const TABLES = [
   'collected_calls',
   'workers',
   'leases',
+  'limits',
+  'limit_keys',
+  'limit_slots',
+  'limit_waiters',
 ]
 
 /** Names of empty schemas. A released one is emptied and reused: creating one takes longer than most tests. */

@@ -5,6 +5,7 @@ import type { CollectedCalls, CollectedRun, NewCall } from './collected-calls.ts
 import type { HistoryEntry, HistoryRecord, RunChange, RunToChange } from './control.ts'
 import type { DifferingItems, ItemCount, ItemsToRead } from './items-to-read.ts'
 import type { RunStatus } from './lifecycle.ts'
+import type { FreesSlots, LimitVerbs } from './limits.ts'
 import type { PayloadRequest, RunPayloads } from './payloads.ts'
 import type {
   Claim,
@@ -162,11 +163,12 @@ export interface Adapter extends ScheduleVerbs {
    * decides what to record instead. A defect of the adapter is no refusal: it throws.
    */
   settle(
-    settlement: KeepsAttempts & {
-      readonly workerId: string
-      readonly outcomes: readonly Outcome[]
-      readonly handBackMax: number
-    },
+    settlement: KeepsAttempts &
+      FreesSlots & {
+        readonly workerId: string
+        readonly outcomes: readonly Outcome[]
+        readonly handBackMax: number
+      },
   ): Promise<Settlement>
 
   /**

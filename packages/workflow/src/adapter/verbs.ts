@@ -28,6 +28,7 @@ export interface VerbFacts {
     | 'control'
     | 'ends'
     | 'schedules'
+    | 'limits'
     | 'reading'
     | 'retention'
     | 'hints'
@@ -112,6 +113,11 @@ export const VERBS = {
   changeSchedules: { purpose: 'schedules', lostAnswer: 'look', contended: true, within: true },
   readSchedules: { purpose: 'schedules', lostAnswer: 'again' },
   readFirings: { purpose: 'schedules', lostAnswer: 'again' },
+  declareLimits: { purpose: 'limits', lostAnswer: 'again' },
+  setLimit: { purpose: 'limits', lostAnswer: 'again' },
+  readLimits: { purpose: 'limits', lostAnswer: 'again' },
+  readLimitWaits: { purpose: 'limits', lostAnswer: 'again' },
+  tendLimits: { purpose: 'limits', lostAnswer: 'again' },
 
   findEnded: { purpose: 'retention', lostAnswer: 'again' },
   prune: { purpose: 'retention', lostAnswer: 'again' },

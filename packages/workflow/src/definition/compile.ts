@@ -7,6 +7,7 @@ import { parallelToPivot } from '../graph/pivots.ts'
 import { definitionRecord, type StepFacts } from '../graph/record.ts'
 import { skippableSteps } from '../graph/skippable.ts'
 import { checkSchema } from './input-schema.ts'
+import { type LimitPolicy, limitsOf } from './limit.ts'
 import { positiveMs, wholeNumber } from './option-check.ts'
 import { priorityOf } from './priority-option.ts'
 import { type StartPolicy, startPolicy } from './start-policy.ts'
@@ -25,6 +26,8 @@ export interface DefinitionHead {
   readonly endSteps?: true
   /** How calls are collected into runs; null if each call starts one. */
   readonly start: StartPolicy | null
+  /** What its runs enter. Default: nothing. */
+  readonly limits?: readonly LimitPolicy[]
 }
 
 /** The largest version. */
@@ -39,6 +42,7 @@ export function definitionHead(
     readonly deadline?: unknown
     readonly priority?: unknown
     readonly start?: unknown
+    readonly limits?: readonly LimitPolicy[] | undefined
   },
 ): DefinitionHead {
   const version = wholeNumber({ workflow: name }, 'version', options.version, { min: 1, max: VERSION_MAX })
@@ -47,6 +51,7 @@ export function definitionHead(
     ...{ name, version, schema: options.input, deadlineMs: deadlineMs(name, options.deadline) },
     priority: priorityOf({ workflow: name }, options.priority),
     start: options.start === undefined ? null : startPolicy({ workflow: name }, options.start),
+    limits: options.limits ?? NO_LIMITS,
   }
 }
 
@@ -81,7 +86,8 @@ export function compileDefinition(head: DefinitionHead, drafts: readonly StepDra
   let pivotsBefore: readonly number[] = NONE
   const steps = byNumber.map((draft, number) => {
     const settled = settledOf(graph.dependencies[number]!, byNumber)
-    const step = numbered(draft, { number, pivotsBefore, branch: branches[number] ?? null, settled })
+    const placed = { number, pivotsBefore, branch: branches[number] ?? null, settled }
+    const step = numbered(draft, placed, head)
     if (draft.pivot) pivotsBefore = Object.freeze([...pivotsBefore, number])
     return step
   })
@@ -91,12 +97,16 @@ export function compileDefinition(head: DefinitionHead, drafts: readonly StepDra
 const NONE: readonly number[] = Object.freeze([])
 
 /** A map's items and a loop's rounds are executed as the opener says, under its number. Nothing decides about one of them. */
-function numbered(draft: StepDraft, placed: Placed): StepDefinition {
+function numbered(draft: StepDraft, placed: Placed, head: DefinitionHead): StepDefinition {
   const { map } = draft
-  if (map?.part !== 'map' && map?.part !== 'repeat') return Object.freeze({ ...draft, ...placed, map })
-  const item = numbered(map.item, { ...placed, branch: null })
-  return Object.freeze({ ...draft, ...placed, map: Object.freeze({ ...map, item }) })
+  const limits = limitsOf({ workflow: head.name, step: draft.name }, head.limits ?? NO_LIMITS, draft.limits)
+  if (map?.part !== 'map' && map?.part !== 'repeat')
+    return Object.freeze({ ...draft, ...placed, map, limits })
+  const item = numbered(map.item, { ...placed, branch: null }, head)
+  return Object.freeze({ ...draft, ...placed, map: Object.freeze({ ...map, item }), limits })
 }
+
+const NO_LIMITS: readonly LimitPolicy[] = Object.freeze([])
 
 function settledOf(dependencies: readonly number[], steps: readonly StepDraft[]): readonly number[] | null {
   const settled = dependencies.filter((number) => steps[number]!.onFailure === 'continue')
@@ -164,5 +174,7 @@ function hasHandlers(step: StepDefinition): boolean {
   if (needsHandler && step.run === null) return false
   if ((wait?.kind === 'child' ? wait.computesInput : needsHandler) && run === null) return false
   if (map?.part === 'round' && map.until === null) return false
+  if ([...(step.limits ?? []), ...(executed(step).limits ?? [])].some(({ keyOf }) => keyOf === null))
+    return false
   return compensation?.run !== null && step.compensation?.run !== null && step.branch?.when !== null
 }

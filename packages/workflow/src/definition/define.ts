@@ -18,6 +18,8 @@ import { EndStepList } from './end-steps.ts'
 import { EndedWorkflow } from './ended-workflow.ts'
 import { fanDrafts, isFan } from './fan-draft.ts'
 import { validateInput } from './input-schema.ts'
+import { concurrencyLimits } from './limit.ts'
+import type { WorkflowLimitOptions } from './limit-options.ts'
 import { loopDrafts } from './loop-draft.ts'
 import { mapDrafts } from './map-draft.ts'
 import { checkOptionNames } from './option-check.ts'
@@ -46,7 +48,8 @@ import type { ReceivesAnything } from './wait-options.ts'
 export interface DefineOptions<
   Schema extends StandardSchemaV1,
   Batch extends BatchOptions | undefined = undefined,
-> extends StepDefaults {
+> extends StepDefaults,
+    WorkflowLimitOptions<StartInput<Stored<StandardSchemaV1.InferOutput<Schema>>, Batch>> {
   /** A whole number from 1. Raise it whenever steps or dependencies change: a run keeps the version it was started with. */
   readonly version: number
   /** Any Standard Schema (zod, valibot, arktype…), or `unchecked<Type>()`. Default: any JSON value, of type `unknown`. */
@@ -83,7 +86,8 @@ export function define<
   checkWorkflowName(name)
   const place = { workflow: name }
   checkOptionNames(place, 'the definition', options, DEFINITION_OPTION_NAMES)
-  const head = definitionHead(name, options)
+  const limits = concurrencyLimits(place, options.concurrency, { of: 'run' })
+  const head = definitionHead(name, { ...options, limits })
   return new DefinedWorkflow(head, stepPolicy(place, options, DEFAULT_POLICY), new StepLog(), 0) as never
 }
 
@@ -92,6 +96,7 @@ const DEFINITION_OPTION_NAMES = [
   'input',
   'deadline',
   'start',
+  'concurrency',
   ...PRIORITY_OPTION_NAMES,
   ...POLICY_OPTION_NAMES,
 ]

@@ -15,6 +15,7 @@ export const GRAPH_OPTION_NAMES = [
   'steps',
   'dag',
   'ends',
+  'concurrency',
   ...ATTEMPT_OPTION_NAMES,
   'lossesMax',
 ] as const
@@ -24,6 +25,7 @@ export const ITEM_OPTION_NAMES = [
   'compensateOn',
   'transaction',
   'heartbeatTimeout',
+  'concurrency',
   ...EFFECT_OPTION_NAMES,
   ...PRIORITY_OPTION_NAMES,
   ...ATTEMPT_OPTION_NAMES,

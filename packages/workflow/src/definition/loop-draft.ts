@@ -29,6 +29,7 @@ const LOOP_OPTION_NAMES = [
   'compensateOn',
   'transaction',
   'heartbeatTimeout',
+  'concurrency',
   ...EFFECT_OPTION_NAMES,
   ...PRIORITY_OPTION_NAMES,
   ...CONDITION_OPTION_NAMES,

@@ -11,6 +11,7 @@ import { within } from './base/runtime.ts'
 import { followNotices } from './base/store-notices.ts'
 import { RUN_MANY_OPTIONS, STOP_OPTIONS } from './call-options.ts'
 import { Control } from './control/control.ts'
+import { Limits } from './control/limits.ts'
 import type { ActionOptions } from './control/options.ts'
 import { type DoctorOptions, type DoctorReport, doctor } from './diagnosis/doctor.ts'
 import { Workers } from './diagnosis/worker-list.ts'
@@ -53,6 +54,8 @@ export class Engine extends RunVerbs implements AsyncDisposable {
   readonly approvals: Approvals
   /** Schedules that start runs at fixed times. */
   readonly schedules: Schedules
+  /** How many steps and runs may be under way at once: looked at, and changed at run time. */
+  readonly limits: Limits
   readonly #settings: EngineSettings
   readonly #events: EventHub
   readonly #payloads: PayloadCache
@@ -100,6 +103,7 @@ export class Engine extends RunVerbs implements AsyncDisposable {
     this.workers = new Workers(adapter)
     this.schedules = this.#openSchedules()
     this.approvals = new Approvals(adapter, () => this.#assertOpen())
+    this.limits = this.#openLimits()
     const onDelivered = (definitionId: number) => this.#working.wakeFor(definitionId)
     this.#signals = new Signals({ adapter, registry: this.#registry, settings, onDelivered })
     this.#handleParts = {
@@ -258,6 +262,11 @@ export class Engine extends RunVerbs implements AsyncDisposable {
   #openSchedules(): Schedules {
     const [assertOpen, onChanged] = [() => this.#assertOpen(), () => this.#working.wake()]
     return new Schedules({ ...this.#working.firing, assertOpen, onChanged })
+  }
+
+  #openLimits(): Limits {
+    const assertOpen = () => this.#assertOpen()
+    return new Limits(this.#settings.adapter, assertOpen, () => this.#working.wake())
   }
 
   #openControl(): Control {

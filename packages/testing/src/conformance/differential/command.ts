@@ -51,6 +51,7 @@ export type Command =
   | ScheduleCommand
   | Look
   | Operation
+  | LimitCommand
 
 /** A command that only reads. */
 export type Look =
@@ -61,6 +62,15 @@ export type Look =
   | { readonly do: 'findByKey'; readonly graph: number; readonly key: string }
   | { readonly do: 'children'; readonly runId: string }
   | { readonly do: 'list' | 'count' | 'findEnded'; readonly status: EndStatus }
+
+/** Something done with limits. */
+export type LimitCommand =
+  | { readonly do: 'enter'; readonly workerId: string; readonly outcomes: readonly Outcome[] }
+  | { readonly do: 'declareLimit'; readonly name: string; readonly concurrency: number }
+  | { readonly do: 'setLimit'; readonly name: string; readonly concurrency: number | null }
+  | { readonly do: 'tendLimits'; readonly limit: number }
+  | { readonly do: 'readLimits' }
+  | { readonly do: 'limitWaits'; readonly runId: string }
 
 /** An operator's action. */
 export interface Operation {
@@ -111,6 +121,7 @@ export function runsOf(command: Command): readonly string[] | undefined {
     case 'start':
       return command.runs.map(({ runId }) => runId)
     case 'settle':
+    case 'enter':
       return command.outcomes.map(({ runId }) => runId)
     case 'publish':
       return command.values.map(({ runId }) => runId)
@@ -134,6 +145,7 @@ export function runsOf(command: Command): readonly string[] | undefined {
     case 'find':
     case 'values':
     case 'collected':
+    case 'limitWaits':
     case 'operate':
       return [command.runId]
     case 'held':
@@ -151,7 +163,11 @@ export function runsOf(command: Command): readonly string[] | undefined {
     case 'ends':
     // They name no run of the world.
     case 'schedule':
+    case 'readLimits':
       return []
+    case 'declareLimit':
+    case 'setLimit':
+    case 'tendLimits':
     case 'register':
     case 'leave':
     case 'renew':

@@ -8,6 +8,7 @@ import { type Command, runsOf } from './command.ts'
 import { canonical, comparableAnswer } from './comparable.ts'
 import { nextCommand } from './generate.ts'
 import { GRAPHS } from './graphs.ts'
+import { nextLimitCommand } from './limits.ts'
 import { pruneSome } from './pruned.ts'
 import { Random } from './random.ts'
 import { nextScheduleCommand } from './schedules.ts'
@@ -22,6 +23,7 @@ const CALLS = 1_000_003
 // A draw of their own: commands about schedules do not change which others a seed has.
 const SCHEDULE_PROBABILITY = 0.1
 const SCHEDULE_SEED = 0x5ced
+const LIMITS_EVERY = 9
 
 /**
  * Sends the same random commands to two adapters. Compares every answer and, after every command, every row. `seed` decides the commands, `steps`
@@ -34,12 +36,15 @@ export async function compareAdapters(seed: number, a: Harness, b: Harness, step
   const random = new Random(seed)
   const calls = new CallPlanner(new Random(seed + CALLS))
   const ofSchedules = new Random(seed ^ SCHEDULE_SEED)
+  const limitsRandom = new Random(-seed)
   const log: Command[] = []
   const fail = (difference: Difference) => {
     throw new Error(describeFailure(seed, sides, log, difference))
   }
   for (let step = 1; step <= steps; step += 1) {
-    const command = calls.next(world) ?? nextCommand(world, random)
+    // With random numbers of their own: the other commands are the same without them.
+    const ofLimits = step % LIMITS_EVERY === 0 ? nextLimitCommand(world, limitsRandom) : undefined
+    const command = ofLimits ?? calls.next(world) ?? nextCommand(world, random)
     log.push(command)
     const different = await compareAnswers(sides, world, command)
     if (different !== undefined) fail(different)

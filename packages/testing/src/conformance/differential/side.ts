@@ -10,9 +10,10 @@ import type { Harness } from '../harness.ts'
 import { CANCELLED } from '../scenario/index.ts'
 import { UNLIMITED, withoutInput } from '../scenario/worker.ts'
 import { collect } from './collected.ts'
-import type { Command, PlannedRun, PlannedSignal } from './command.ts'
+import type { Command, LimitCommand, PlannedRun, PlannedSignal } from './command.ts'
 import { type ComparableRun, comparableRun, type Translation } from './comparable.ts'
 import { GRAPHS } from './graphs.ts'
+import { applyLimitCommand, isAboutLimits } from './limits.ts'
 import { look } from './look.ts'
 import { operated } from './operate.ts'
 import { endsOf } from './run-ends.ts'
@@ -77,6 +78,7 @@ export class Side {
 
   // biome-ignore lint/complexity/noExcessiveLinesPerFunction: one arm for each command, checked to be exhaustive.
   #answer(command: Command): Promise<unknown> {
+    if (isAboutLimits(command)) return this.#limits(command)
     switch (command.do) {
       case 'start':
         return this.adapter.startRuns(this.#runs(command.runs), { lease: command.lease })
@@ -172,6 +174,10 @@ export class Side {
     }
   }
 
+  #limits(command: LimitCommand): Promise<unknown> {
+    return applyLimitCommand(this.adapter, command, { ...this.#translation, own: (all) => this.#own(all) })
+  }
+
   async #approvals(): Promise<unknown> {
     const { approvals } = await this.adapter.findApprovals({ after: null, limit: UNLIMITED })
     const instant = (at: number | null) => (at === null ? null : Math.round(at - this.#translation.startedAt))
@@ -251,8 +257,9 @@ export class Side {
           outcome: only,
           handBackMax,
           told: { values: told, keysMax: KEYS_MAX },
+          frees: own,
         })
-      : await this.adapter.settle({ workerId, outcomes: own, handBackMax })
+      : await this.adapter.settle({ workerId, outcomes: own, handBackMax, frees: own })
     return { ...settlement, claims: settlement.claims.map(withoutInput) }
   }
 

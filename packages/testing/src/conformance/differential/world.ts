@@ -6,6 +6,7 @@ import {
   isTerminal,
   type Lease,
   type Outcome,
+  type Settlement,
   type StartedRun,
 } from '@belay/workflow/adapter'
 import { Ids } from '../scenario/ids.ts'
@@ -72,8 +73,7 @@ export class World {
         this.#started(command, answer as StartAnswer)
         break
       case 'collect':
-        this.#collected(command, answer as readonly CollectedRun[])
-        break
+        return this.#collected(command, answer as readonly CollectedRun[])
       case 'signal':
         this.#signalled(command.signals, answer as readonly Delivery[])
         break
@@ -88,6 +88,8 @@ export class World {
         for (const outcome of command.outcomes) this.#settle(command.workerId, outcome)
         this.#remember(command.workerId, (answer as { claims: readonly Claim[] }).claims)
         break
+      case 'enter':
+        return this.#entered(command.workerId, command.outcomes, answer as Pick<Settlement, 'results'>)
       case 'within':
         if (!command.commits) break
         this.#started(command, (answer as WithinAnswer).started)
@@ -103,8 +105,7 @@ export class World {
         for (const workerId of (answer as { lostWorkers: string[] }).lostWorkers) this.#markLate(workerId)
         break
       case 'operate':
-        this.#operated(command.runId, answer as object)
-        break
+        return this.#operated(command.runId, answer as object)
       case 'drain':
         this.#hasDrained(answer as readonly DrainedRun[])
     }
@@ -112,6 +113,14 @@ export class World {
 
   #hasDrained(runs: readonly DrainedRun[]): void {
     this.drained = runs.map((run) => ({ run, graph: this.graphs.get(run.runId)! }))
+  }
+
+  /** A parked step is released; every other attempt goes on. */
+  #entered(workerId: string, outcomes: readonly Outcome[], { results }: Pick<Settlement, 'results'>): void {
+    outcomes.forEach(({ runId, step, fence, direction, definitionId }, index) => {
+      if (results[index] !== 'parked') return
+      this.#settle(workerId, { runId, step, fence, direction, definitionId, type: 'released' })
+    })
   }
 
   #started({ runs, lease }: StartCommand, started: StartAnswer): void {

@@ -240,7 +240,9 @@ export class Control {
     const hasEnded = shape.endSteps === true && isTerminal(found.run.status)
     const followUp = hasEnded ? await this.#explainFollowUp(found.run) : undefined
     const collected = shape.collects === undefined ? null : await collectedOf(adapter, found.run)
-    return explainRun({ ...found, shape, children, followUp, collected, workers, now })
+    const mayWait = found.steps.some(({ status }) => status === 'ready')
+    const limitWaits = mayWait ? await adapter.readLimitWaits(runId) : []
+    return explainRun({ ...found, shape, children, followUp, collected, limitWaits, workers, now })
   }
 
   /** Explains the run in which the end steps of this ended run go on. Undefined if it was not started yet. */

@@ -5,6 +5,7 @@ import { BelayError } from '../../errors.ts'
 import { checkOptions, duration, type OptionTable, share } from '../../options/index.ts'
 import type { Finding } from './finding.ts'
 import { findingsOf } from './findings.ts'
+import { limitFindings } from './limit-findings.ts'
 import { scheduleFindings } from './schedule-findings.ts'
 
 export interface DoctorOptions {
@@ -56,6 +57,7 @@ export async function doctor(
   const findings = [
     ...findingsOf(diagnosis, { pausedMs, failureRate, dev, derivedFrom }),
     ...(await scheduleFindings(adapter, diagnosis, overdueMs)),
+    ...(await adapter.readLimits()).flatMap(limitFindings),
   ]
   return {
     healthy: findings.length === 0,
