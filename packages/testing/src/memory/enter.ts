@@ -1,7 +1,7 @@
 import type { LimitEntry, Outcome, SlotHolder } from '@belay/workflow/adapter'
 import { isTerminal } from '@belay/workflow/adapter'
 import { changeStep } from './change.ts'
-import type { StepOfRun } from './lease.ts'
+import { enqueueAt, type StepOfRun } from './lease.ts'
 import { freeSlots, holderOf, lineOf, stillWaits } from './limit-facts.ts'
 import { OF_RUN, type SlotRow, slotName, type WaiterRow, waiterName } from './limit-rows.ts'
 import type { Rows, RunRow, StepRow } from './rows.ts'
@@ -180,13 +180,8 @@ function give(rows: Rows, waiter: WaiterRow): boolean {
   }
   for (const entry of missing) addSlot(rows, entry, held)
   rows.limits.waiters.delete(name)
-  // Where its run began: it has waited for longer than what has come since.
-  rows.queue.enter({
-    definitionId: run.definition.saved.id,
-    availableAt: Math.max(run.createdAt, run.startAt ?? run.createdAt),
-    runId: run.runId,
-    step: waiter.step,
-  })
+  // Where its run began, ahead by its priority: it has waited for longer than what has come since.
+  enqueueAt(rows, held, Math.max(run.createdAt, run.startAt ?? run.createdAt))
   if (missing.some(({ of }) => of === 'run')) giveSiblings(rows, run)
   return true
 }

@@ -56,7 +56,7 @@ import type { ObservedRun, Published, PublishRequest, RunNews, ValueRecord } fro
  * A lease belongs to a worker: `renew` extends one row, and with it every step that the worker holds. A step is held by (worker, fence). When a lease
  * expires, `sweep` first declares the worker dead, so that it can claim nothing more, and then returns its steps to the queue.
  */
-export interface Adapter extends ScheduleVerbs {
+export interface Adapter extends ScheduleVerbs, LimitVerbs {
   /** The adapter's name in messages: `'postgres'`, `'pglite'`, `'memory'`. */
   readonly name: string
 
