@@ -4,7 +4,15 @@ import type { ChangedRun } from './changed-run.ts'
 import type { HistoryEntry, HistoryRecord, RunChange, RunToChange } from './control.ts'
 import type { DifferingItems, ItemCount, ItemsToRead } from './items-to-read.ts'
 import type { RunStatus } from './lifecycle.ts'
-import type { DeclaredLimit, FreesSlots, LimitLine, LimitRecord, LimitWait, TendedLimits } from './limits.ts'
+import type {
+  DeclaredLimit,
+  FreesSlots,
+  LimitLine,
+  LimitRecord,
+  LimitWait,
+  RateSpan,
+  TendedLimits,
+} from './limits.ts'
 import type { PayloadRequest, RunPayloads } from './payloads.ts'
 import type {
   Claim,
@@ -369,7 +377,15 @@ export interface Adapter {
   setLimit(request: {
     readonly name: string
     readonly concurrency: number | null
+    /** Of a rate, which is paused by 0. Its keys begin with an empty burst. Default: it is no rate. */
+    readonly rate?: RateSpan | null | undefined
   }): Promise<LimitRecord | null>
+
+  /**
+   * Lets no further attempt of these keys enter before `afterMs` from now, on the store's clock, whatever kind their limits are of; then a rate begins
+   * without its burst. An instant that is later already stays. Attempts that have entered go on.
+   */
+  pushBackLimits(request: { readonly lines: readonly LimitLine[]; readonly afterMs: number }): Promise<void>
 
   /** Limits by name, of these names or all of them. */
   readLimits(names?: readonly string[]): Promise<readonly LimitRecord[]>

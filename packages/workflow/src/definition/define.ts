@@ -18,7 +18,7 @@ import { EndStepList } from './end-steps.ts'
 import { EndedWorkflow } from './ended-workflow.ts'
 import { fanDrafts, isFan } from './fan-draft.ts'
 import { validateInput } from './input-schema.ts'
-import { concurrencyLimits } from './limit.ts'
+import { limitPolicies } from './limit.ts'
 import type { WorkflowLimitOptions } from './limit-options.ts'
 import { loopDrafts } from './loop-draft.ts'
 import { mapDrafts } from './map-draft.ts'
@@ -70,12 +70,19 @@ export function define<const Name extends string, Schema extends StandardSchemaV
   checkWorkflowName(name)
   const place = { workflow: name }
   checkOptionNames(place, 'the definition', options, DEFINE_OPTION_NAMES)
-  const limits = concurrencyLimits(place, options.concurrency, { of: 'run' })
+  const limits = limitPolicies(place, options, { of: 'run' })
   const head = definitionHead(name, { ...options, limits })
   return new DefinedWorkflow(head, stepPolicy(place, options, DEFAULT_POLICY), new StepLog(), 0) as never
 }
 
-const DEFINE_OPTION_NAMES = ['version', 'input', 'deadline', 'concurrency', ...POLICY_OPTION_NAMES]
+const DEFINE_OPTION_NAMES = [
+  'version',
+  'input',
+  'deadline',
+  'concurrency',
+  'rateLimit',
+  ...POLICY_OPTION_NAMES,
+]
 
 /**
  * Steps in the order of definition, shared by a definition and the definitions made from it. Each definition is a prefix of the log. Copying the

@@ -29,6 +29,7 @@ const LOOP_OPTION_NAMES = [
   'transaction',
   'heartbeatTimeout',
   'concurrency',
+  'rateLimit',
   ...EFFECT_OPTION_NAMES,
   ...CONDITION_OPTION_NAMES,
   ...POLICY_OPTION_NAMES,
