@@ -55,8 +55,17 @@ const NOT_HOT: Readonly<Record<string, readonly string[]>> = {
     'move_kept_attempts',
     'move_run_values',
     'move_children',
+    'leave_limits',
   ],
   'a person asked for it, and it counts up to a limit': ['count_overdue_steps', 'read_unknown_leases'],
+  'it concerns limits, of which there are few': ['declare_limits'],
+  'a function decides; limits-races.test.ts counts what it reads next to 100,000 steps that wait': [
+    'enter_limits',
+    'free_limits',
+    'tend_limits',
+    'set_limit',
+  ],
+  'a person asked for it, and it counts those that wait': ['read_limits', 'read_limit_waits'],
   'it inserts, and looks up only the ids and keys that are taken': ['insert_runs', 'read_holders'],
 }
 

@@ -108,7 +108,7 @@ it('steps of several workflows share a limit that has a name', async () => {
   const engine = await worker({ workflows: [one, other] })
 
   const runs = await Promise.all([engine.run(one), engine.run(other), engine.run(one)])
-  for (const run of runs) await clock.runUntil(run.result())
+  for (const run of runs) await clock.runUntil<unknown>(run.result())
 
   expect(noted.most).toEqual(new Map([['', 1]]))
 })

@@ -858,7 +858,7 @@ INSERT INTO "belay"."workflow_migrations" (tag, oldest_code) VALUES ('0012_order
   },
   {
     tag: '0013_limits',
-    hash: '18bf68ce91985b6f709fcf75dad061dbf2a784572bc4515565afe2928b0405c2',
+    hash: 'fcd3065c918ac6b3327e486920191f335a505a70e18d02e0354ec1800cd2a590',
     sql: `-- Limits of concurrency by key. New tables, functions and a view.
 CREATE TABLE "belay"."workflow_limit_keys" (
 	"turn" bigint NOT NULL,
@@ -1057,7 +1057,15 @@ SET enable_bitmapscan = off SET jit = off
 AS $$
 #variable_conflict use_column
 declare
-  held int[];
+  attempt_count int := cardinality(run_ids);
+  -- Of each attempt: whether it holds its step, whether it enters, and if it is parked, for which of its entries, ordered by line.
+  is_held bool[] := array_fill(false, array[attempt_count]);
+  is_entered bool[] := array_fill(false, array[attempt_count]);
+  parked_for int[] := array_fill(null::int, array[attempt_count]);
+  -- The places that steps have in lines, because their runs were resumed.
+  places bigint[] := array_fill(null::bigint, array[attempt_count]);
+  sinces timestamptz[] := array_fill(null::timestamptz, array[attempt_count]);
+  found record;
   -- Of each entry, ordered by attempt and line: its attempt, its line, its slot, and whether that is of the run.
   attempts int[];
   lines int[];
@@ -1068,77 +1076,89 @@ declare
   late bool[];
   rooms bigint[];
   has_line bool[];
-  used int[];
+  -- Of each line: its limit and key, whether it is of a rate, and how many instants are used up.
   line_limits text[];
   line_keys text[];
   is_rate bool[];
+  used int[];
+  -- Slots whose instants were missed, and which are taken anew.
   missed_limits text[] := '{}';
   missed_keys text[] := '{}';
   missed_runs uuid[] := '{}';
   missed_steps int[] := '{}';
+  -- Lines of rates in which steps are parked.
+  timed_limits text[] := '{}';
+  timed_keys text[] := '{}';
   locked_limits text[];
   locked_keys text[];
   is_queued bool := false;
-  places bigint[];
-  slot_places bigint[];
-  sinces timestamptz[];
-  entered int[] := '{}';
-  parked int[] := '{}';
-  parked_in int[] := '{}';
   first_entry int := 1;
   next_entry int;
   missing int;
 begin
-  held := array(
-    select a.position::int
+  for found in
+    select a.position::int as position
     from unnest(run_ids, steps, fences) with ordinality as a (run_id, step, fence, position)
     join "belay"."workflow_steps" s on s.run_id = a.run_id and s.step = a.step
     where s.fence = a.fence and s.worker_id = entering_worker and s.status = 'running'
     order by s.run_id, s.step
     for update of s
-  );
-  select array_agg(e.l), array_agg(e.k) into locked_limits, locked_keys
-  from unnest(entry_attempts, entry_limits, entry_keys) as e (attempt, l, k) where e.attempt = any (held);
-  if exists (select from unnest(locked_limits) as l (name) cross join lateral "belay"."limit_rate"(l.name)) then
+  loop
+    is_held[found.position] := true;
+  end loop;
+  locked_limits := array(select e.l from unnest(entry_attempts, entry_limits) as e (attempt, l) where is_held[e.attempt]);
+  locked_keys := array(select e.k from unnest(entry_attempts, entry_keys) as e (attempt, k) where is_held[e.attempt]);
+  if exists (
+    select from (select distinct l.name from unnest(locked_limits) as l (name)) d cross join lateral "belay"."limit_rate"(d.name)
+  ) then
     -- The lines of rates are given their next instants below.
     select l.locked_limits, l.locked_keys into locked_limits, locked_keys from "belay"."lock_limit_lines"(locked_limits, locked_keys) l;
   else
     perform "belay"."lock_limit_keys"(locked_limits, locked_keys);
   end if;
-  -- A step that stands in a line, because its run was resumed, keeps its place.
-  with returned as (
+  for found in
     delete from "belay"."workflow_limit_waiters" w
     using unnest(run_ids, steps) with ordinality as a (run_id, step, position)
-    where w.run_id = a.run_id and w.step = a.step and a.position = any (held)
-    returning a.position, w.place, w.since
-  )
-  select array_agg(r.place order by a.position), array_agg(r.since order by a.position) into places, sinces
-  from generate_subscripts(run_ids, 1) as a (position) left join returned r on r.position = a.position;
+    where w.run_id = a.run_id and w.step = a.step and is_held[a.position]
+    returning a.position::int as position, w.place, w.since
+  loop
+    places[found.position] := found.place;
+    sinces[found.position] := found.since;
+  end loop;
   -- Slots of keys that the step had when it was given them, and has no more.
   delete from "belay"."workflow_limit_slots" s
   using unnest(run_ids, steps) with ordinality as a (run_id, step, position)
-  where s.run_id = a.run_id and s.step = a.step and a.position = any (held)
+  where s.run_id = a.run_id and s.step = a.step and is_held[a.position]
     and not exists (
       select from unnest(entry_attempts, entry_limits, entry_keys, entry_of_run) as e (attempt, l, k, r)
       where e.attempt = a.position and e.l = s.limit_name and e.k = s.key and not e.r
     );
   -- One that has missed its instant keeps its place too.
-  select array_agg((
-    select min(s.place) from "belay"."workflow_limit_slots" s where s.run_id = run_ids[a.position] and s.step = steps[a.position]
-  ) order by a.position) into slot_places
-  from generate_subscripts(run_ids, 1) as a (position);
+  for found in
+    select a.position::int as position, min(s.place) as place
+    from unnest(run_ids, steps) with ordinality as a (run_id, step, position)
+    join "belay"."workflow_limit_slots" s on s.run_id = a.run_id and s.step = a.step
+    where is_held[a.position]
+    group by a.position
+  loop
+    places[found.position] := coalesce(places[found.position], found.place);
+  end loop;
   with entries as materialized (
-    select e.attempt, e.l, e.k, e.r, a.run_id, a.fence, case when e.r then -1 else a.step end as holder,
-      dense_rank() over (order by e.l collate "C", e.k collate "C") as line,
-      dense_rank() over (order by e.l collate "C", e.k collate "C", a.run_id, case when e.r then -1 else a.step end) as slot
-    from unnest(entry_attempts, entry_limits, entry_keys, entry_of_run) as e (attempt, l, k, r)
-    join unnest(run_ids, steps, fences) with ordinality as a (run_id, step, fence, position) on a.position = e.attempt
-    where e.attempt = any (held)
+    select h.*, dense_rank() over (order by h.l, h.k) as line, dense_rank() over (order by h.l, h.k, h.run_id, h.holder) as slot
+    from (
+      select e.attempt, e.l collate "C" as l, e.k collate "C" as k, e.r, run_ids[e.attempt] as run_id,
+        case when e.r then -1 else steps[e.attempt] end as holder, fences[e.attempt] as fence
+      from unnest(entry_attempts, entry_limits, entry_keys, entry_of_run) as e (attempt, l, k, r)
+      where is_held[e.attempt]
+    ) h
   ),
   known_slots as materialized (
-    select d.slot, case when s.run_id is not null then "belay"."is_good_limit_slot"(s, d.fence) end as is_good
+    -- Not a join: it may be planned as one of the whole table.
+    select d.slot, (
+      select "belay"."is_good_limit_slot"(s, d.fence) from "belay"."workflow_limit_slots" s
+      where s.limit_name = d.l and s.key = d.k and s.run_id = d.run_id and s.step = d.holder limit 1
+    ) as is_good
     from (select distinct on (o.slot) o.* from entries o order by o.slot) d
-    left join "belay"."workflow_limit_slots" s on s.limit_name = d.l and s.key = d.k and s.run_id = d.run_id and s.step = d.holder
   )
   select array_agg(e.attempt order by e.attempt, e.line), array_agg(e.line order by e.attempt, e.line), array_agg(e.slot order by e.attempt, e.line),
     array_agg(e.r order by e.attempt, e.line),
@@ -1147,14 +1167,16 @@ begin
   into attempts, lines, slots, of_run, taken, late
   from entries e;
   with ranked as (
-    select distinct e.l, e.k, dense_rank() over (order by e.l collate "C", e.k collate "C") as line
-    from unnest(entry_attempts, entry_limits, entry_keys) as e (attempt, l, k)
-    where e.attempt = any (held)
+    select d.l, d.k, row_number() over (order by d.l, d.k) as line
+    from (
+      select distinct e.l collate "C" as l, e.k collate "C" as k from unnest(entry_attempts, entry_limits, entry_keys) as e (attempt, l, k)
+      where is_held[e.attempt]
+    ) d
   )
   select array_agg("belay"."limit_room"(r.l, r.k, 0) order by r.line),
-    array_agg(exists (select from "belay"."workflow_limit_waiters" w where w.limit_name = r.l and w.key = r.k) order by r.line),
+    array_agg(coalesce((select true from "belay"."workflow_limit_waiters" w where w.limit_name = r.l and w.key = r.k limit 1), false) order by r.line),
     array_agg(r.l order by r.line), array_agg(r.k order by r.line), array_agg(0 order by r.line),
-    array_agg(exists (select from "belay"."limit_rate"(r.l)) order by r.line)
+    array_agg(coalesce((select true from "belay"."limit_rate"(r.l)), false) order by r.line)
   into rooms, has_line, line_limits, line_keys, used, is_rate
   from ranked r;
   -- One after another: all the slots that an attempt needs, or none.
@@ -1187,78 +1209,72 @@ begin
       end if;
     end loop;
     if missing is null then
-      entered := entered || attempts[first_entry];
+      is_entered[attempts[first_entry]] := true;
     else
-      parked := parked || attempts[first_entry];
-      parked_in := parked_in || missing;
+      parked_for[attempts[first_entry]] := 1 + missing - first_entry;
       -- Whoever comes next stands behind it.
       has_line[lines[missing]] := true;
+      if is_rate[lines[missing]] then
+        timed_limits := timed_limits || line_limits[lines[missing]];
+        timed_keys := timed_keys || line_keys[lines[missing]];
+      end if;
     end if;
     first_entry := next_entry;
   end loop;
   delete from "belay"."workflow_limit_slots" s
-  using unnest(parked) as p (position)
-  where s.run_id = run_ids[p.position] and s.step = steps[p.position];
+  using unnest(run_ids, steps, parked_for) as p (run_id, step, entry)
+  where s.run_id = p.run_id and s.step = p.step and p.entry is not null;
   delete from "belay"."workflow_limit_slots" s
   using unnest(missed_limits, missed_keys, missed_runs, missed_steps) as m (l, k, run_id, step)
   where s.limit_name = m.l and s.key = m.k and s.run_id = m.run_id and s.step = m.step;
   perform "belay"."take_limit_instants"(line_limits[l.line], line_keys[l.line], used[l.line])
   from generate_subscripts(line_limits, 1) as l (line) where is_rate[l.line] and used[l.line] > 0;
   insert into "belay"."workflow_limit_slots" (run_id, step, fence, definition_id, since, at_ms, is_given, limit_name, key)
-  select distinct on (e.l, e.k, a.run_id, holder) a.run_id, h.holder, case when e.r then 0 else a.fence end, a.definition_id, "belay"."store_now"(),
-    case when exists (select from "belay"."limit_rate"(e.l)) then "belay"."store_ms"() end, false, e.l, e.k
-  from unnest(run_ids, steps, fences, definition_ids) with ordinality as a (run_id, step, fence, definition_id, position)
-  join unnest(entry_attempts, entry_limits, entry_keys, entry_of_run) as e (attempt, l, k, r) on e.attempt = a.position
-  cross join lateral (select case when e.r then -1 else a.step end as holder) h
-  where a.position = any (entered)
+  select distinct on (h.l, h.k, h.run_id, h.holder) h.run_id, h.holder, h.fence, h.definition_id, "belay"."store_now"(),
+    case when (select true from "belay"."limit_rate"(h.l)) then "belay"."store_ms"() end, false, h.l, h.k
+  from (
+    select e.l, e.k, run_ids[e.attempt] as run_id, case when e.r then -1 else steps[e.attempt] end as holder,
+      case when e.r then 0 else fences[e.attempt] end as fence, definition_ids[e.attempt] as definition_id
+    from unnest(entry_attempts, entry_limits, entry_keys, entry_of_run) as e (attempt, l, k, r)
+    where is_entered[e.attempt]
+  ) h
   on conflict (limit_name, key, run_id, step) do update set fence = excluded.fence, is_given = false;
   insert into "belay"."workflow_limit_waiters" (run_id, step, fence, place, since, limit_name, key, limits, keys, of_run)
-  select run_ids[p.position], steps[p.position], fences[p.position],
-    coalesce(places[p.position], slot_places[p.position], nextval(pg_get_serial_sequence('"belay"."workflow_limit_waiters"', 'place'))), coalesce(sinces[p.position], "belay"."store_now"()),
-    o.limits[p.entry], o.keys[p.entry], o.limits, o.keys, o.of_run
+  select run_ids[p.attempt], steps[p.attempt], fences[p.attempt],
+    coalesce(places[p.attempt], nextval(pg_get_serial_sequence('"belay"."workflow_limit_waiters"', 'place'))),
+    coalesce(sinces[p.attempt], "belay"."store_now"()),
+    p.limits[parked_for[p.attempt]], p.keys[parked_for[p.attempt]], p.limits, p.keys, p.of_run
   from (
-    select d.position, row_number() over (order by d.nth) as nth, d.line_entry as entry
-    from (
-      select p.position, p.nth, 1 + parked_in[p.nth] - min(i.entry) as line_entry
-      from unnest(parked) with ordinality as p (position, nth)
-      join (select a.attempt, a.entry from unnest(attempts) with ordinality as a (attempt, entry)) i on i.attempt = p.position
-      group by p.position, p.nth
-    ) d
-  ) p
-  cross join lateral (
-    select array_agg(e.l order by e.l collate "C", e.k collate "C") as limits, array_agg(e.k order by e.l collate "C", e.k collate "C") as keys,
+    select e.attempt, array_agg(e.l order by e.l collate "C", e.k collate "C") as limits, array_agg(e.k order by e.l collate "C", e.k collate "C") as keys,
       array_agg(e.r order by e.l collate "C", e.k collate "C") as of_run
     from unnest(entry_attempts, entry_limits, entry_keys, entry_of_run) as e (attempt, l, k, r)
-    where e.attempt = p.position
-  ) o
-  order by p.nth;
+    where parked_for[e.attempt] is not null
+    group by e.attempt
+    -- Places are given in this order.
+    order by e.attempt
+    offset 0
+  ) p;
   -- As after a release, but in no queue.
   update "belay"."workflow_steps" s
   set status = 'ready', worker_id = null, finished_at = "belay"."store_now"(), available_at = "belay"."store_now"(),
     attempts = coalesce(s.attempts, s.fence % 40000000) - 1,
     begun = case when s.begun then true when s.fence = 1 then false else s.begun end
-  from unnest(parked) as p (position)
-  where s.run_id = run_ids[p.position] and s.step = steps[p.position];
+  from unnest(run_ids, steps, parked_for) as p (run_id, step, entry)
+  where s.run_id = p.run_id and s.step = p.step and p.entry is not null;
   -- Steps that wait for a rate know their instants at once, if these come soon.
-  if parked <> '{}' then
-    is_queued := "belay"."hand_over_limits"(
-      array(select line_limits[lines[m.entry]] from unnest(parked_in) as m (entry) where is_rate[lines[m.entry]]),
-      array(select line_keys[lines[m.entry]] from unnest(parked_in) as m (entry) where is_rate[lines[m.entry]]),
-      locked_limits, locked_keys
-    );
-  end if;
+  if timed_limits <> '{}' then is_queued := "belay"."hand_over_limits"(timed_limits, timed_keys, locked_limits, locked_keys); end if;
   return query
   select 0, 'queued'::text where is_queued
   union all
-  select p.position, 'settled'::text from unnest(entered) as p (position)
-  union all
-  select p.position, 'parked' from unnest(parked) as p (position)
+  select a.position::int, case when is_entered[a.position] then 'settled'::text else 'parked' end
+  from generate_subscripts(run_ids, 1) as a (position)
+  where is_held[a.position]
   union all
   -- Parked by an earlier call whose answer was lost.
   select a.position::int, 'parked'
   from unnest(run_ids, steps, fences) with ordinality as a (run_id, step, fence, position)
   join "belay"."workflow_steps" s on s.run_id = a.run_id and s.step = a.step
-  where not a.position = any (held) and s.fence = a.fence and s.status = 'ready' and s.worker_id is null;
+  where not is_held[a.position] and s.fence = a.fence and s.status = 'ready' and s.worker_id is null;
 end
 $$;
 --> statement-breakpoint

@@ -32,6 +32,7 @@ type Builder = Readonly<
 }
 
 const run = () => 1
+const LIMIT = ['concurrency', 'concurrency.limit', 'concurrency.key', 'concurrency.name']
 const GRAPH = { version: 1, steps: { a: { handler: 'run' } }, dag: {} }
 
 /** The rows of the steps after the end, which differ by name only. */
@@ -50,8 +51,8 @@ export const DEFINITION_ROWS: readonly Row<World>[] = [
   {
     name: 'define',
     call: (_, ...args) => define(...(args as unknown as Parameters<typeof define>)),
-    args: () => ['w', { version: 1 }],
-    options: { 1: ['version', 'input', 'deadline', ...RETRIES, 'timeout', 'lossesMax'] },
+    args: () => ['w', { version: 1, concurrency: { limit: 1 } }],
+    options: { 1: ['version', 'input', 'deadline', ...LIMIT, ...RETRIES, 'timeout', 'lossesMax'] },
     where,
   },
   {
@@ -64,9 +65,10 @@ export const DEFINITION_ROWS: readonly Row<World>[] = [
   {
     name: 'workflow.step',
     call: (_, ...args) => base().step(...args),
-    args: () => ['b', { run, compensate: { run } }],
+    args: () => ['b', { run, compensate: { run }, concurrency: { limit: 1 } }],
     options: {
       1: [
+        ...LIMIT,
         'dependsOn',
         'run',
         'compensate',

@@ -75,6 +75,23 @@ export const ENGINE_ROWS: readonly Row<World>[] = [
     where: ['signal()', 'There is no run'],
   },
   {
+    name: 'limits.set',
+    call: ({ engine }, ...args) => engine.limits.set(...(args as unknown as [string, number])),
+    args: () => ['hostile', 5],
+    options: { 1: ['concurrency'] },
+  },
+  {
+    name: 'limits.reset',
+    call: ({ engine }, name) => engine.limits.reset(name as never),
+    args: () => ['hostile'],
+  },
+  {
+    name: 'limits.get',
+    call: ({ engine }, name) => engine.limits.get(name as never),
+    args: () => ['hostile'],
+  },
+  { name: 'limits.list', call: ({ engine }) => engine.limits.list(), args: () => [] },
+  {
     name: 'approvals.pending',
     call: ({ engine }, filter) => engine.approvals.pending(filter),
     args: () => [{}],

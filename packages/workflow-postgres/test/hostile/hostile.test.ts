@@ -52,6 +52,7 @@ describe('a hostile value', () => {
       ...methodsOf('runs', engine.runs),
       ...methodsOf('workers', engine.workers),
       ...methodsOf('approvals', engine.approvals),
+      ...methodsOf('limits', engine.limits),
       ...methodsOf('handle', run),
       ...methodsOf('keyed', keyed),
       ...methodsOf('workflow', hostileWorkflow),

@@ -17,7 +17,7 @@ export interface World {
 }
 
 export const hostileWorkflow = define('hostile', { version: 1 })
-  .step('work', { run: () => 1, compensate: () => {} })
+  .step('work', { run: () => 1, compensate: () => {}, concurrency: { name: 'hostile', limit: 100 } })
   .waitForSignal('paid')
   .approval('ok', { dependsOn: ['work'] })
 

@@ -21,7 +21,7 @@ export interface LimitPolicy {
 export type LimitKey = (context: never) => unknown
 
 /** The most slots that code may give to each key of a limit. */
-export const CONCURRENCY_MAX = 100_000
+const CONCURRENCY_MAX = 100_000
 /** The most characters in the name of a limit: enough for those that are made of the names of a workflow and a step. */
 const NAME_LENGTH_MAX = 262
 /** The most limits of one step or workflow. */
@@ -133,7 +133,7 @@ function functionIn(place: Place): KeyLookup {
 }
 
 /** Two limits of one name would be one limit, of which an attempt takes two slots: it could wait for itself. */
-export function checkDistinct(place: Place, limits: readonly LimitPolicy[]): void {
+function checkDistinct(place: Place, limits: readonly LimitPolicy[]): void {
   const names = limits.map(({ name }) => name)
   const double = names.find((name, index) => names.indexOf(name) !== index)
   if (double === undefined) return

@@ -36,6 +36,7 @@ describe('a graph as data', () => {
       timeoutMs: 20_000,
       heartbeatMs: null,
       irreversible: false,
+      limits: null,
       pivot: false,
       pivotsBefore: [],
       lossesMax: 5,

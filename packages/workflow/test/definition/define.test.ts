@@ -51,6 +51,7 @@ describe('a definition', () => {
       branch: null,
       compensation: null,
       irreversible: false,
+      limits: null,
       pivot: false,
       pivotsBefore: [],
     })

@@ -83,6 +83,7 @@ const SQL_ROOMS = {
   signals: BELOW_THE_SQL,
   read: BELOW_THE_SQL,
   workers: BELOW_THE_SQL,
+  limits: BELOW_THE_SQL,
   retention: BELOW_THE_SQL,
   transact: [...BELOW_THE_SQL, 'settle'],
   migrate: BELOW_THE_SQL,

@@ -174,7 +174,7 @@ export class Limits {
     const names = limits.map((limit) => limit.name)
     throw new BelayError(
       'invalid_option',
-      `${call}: no worker has declared a limit ${shown(name)}.${didYouMean(name, names)} A worker declares the limits of its workflows when it starts.`,
+      `${call}: no worker has declared a limit ${shown(name)}.${didYouMean(name, names)} Check the name: a worker declares the limits of its workflows when it starts.`,
     )
   }
 }

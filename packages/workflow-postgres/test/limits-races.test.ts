@@ -1,0 +1,165 @@
+import { randomUUID } from 'node:crypto'
+import type { Claim, Outcome } from '@belay/workflow/adapter'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type PostgresAdapter, postgres } from '../src/index.ts'
+import { createDatabase, createStore, servers, type TestDatabase } from './setup/database.ts'
+import { definitionOf } from './setup/graphs.ts'
+import { completed } from './setup/outcomes.ts'
+
+const LIMIT = 'stripe'
+
+describe.each(servers)('limits on $name', ({ url }) => {
+  let database: TestDatabase
+  let store: PostgresAdapter
+  beforeAll(async () => {
+    database = await createDatabase(url)
+    store = await createStore(database)
+  })
+  afterAll(() => database.drop())
+
+  /** Runs of one step each, and a worker that has claimed them. */
+  async function claimed(count: number, workflow = `limited ${randomUUID()}`) {
+    const [definition] = await store.saveDefinitions([definitionOf(workflow, { a: [] })])
+    const { id: definitionId } = definition!
+    const runIds = Array.from({ length: count }, () => randomUUID())
+    await store.startRuns(runIds.map((runId) => ({ runId, definitionId, workflow, key: null, input: null })))
+    const workerId = randomUUID()
+    await store.registerWorker({ workerId, name: 'limited', leaseMs: 600_000 })
+    const claims: Claim[] = []
+    while (claims.length < count) {
+      const answer = await store.claim({ workerId, definitionIds: [definitionId], limit: 1_000 })
+      if (answer === 'lost') throw new Error('the worker was lost')
+      claims.push(...answer.claims)
+    }
+    return { workerId, definitionId, claims }
+  }
+
+  const enters = (claim: Claim, limit = LIMIT, key = ''): Outcome => ({
+    ...claim,
+    type: 'enters',
+    entries: [{ limit, key, of: 'step' }],
+  })
+
+  /** Resolves once a transaction waits for another one. */
+  async function untilSomebodyWaits(): Promise<void> {
+    for (;;) {
+      const { rows } = await database.pool.query(
+        `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+      )
+      if (rows.length > 0) return
+    }
+  }
+
+  it('many connections that enter and free at once never take more slots than there are, and lose none', async () => {
+    await store.declareLimits([{ name: 'busy', concurrency: 3 }])
+    const { workerId, definitionId, claims } = await claimed(120)
+    const others = Array.from({ length: 4 }, () =>
+      postgres(database.url, { schema: store.schema, listen: false, connectionsMax: 2 }),
+    )
+    const most: number[] = []
+    let done = 0
+    let waiting = [...claims]
+    const look = async () => {
+      const { rows } = await database.pool.query(
+        `select count(*)::int as taken from ${store.schema}.workflow_limit_slots where limit_name = 'busy' group by key`,
+      )
+      for (const { taken } of rows) most.push(taken)
+    }
+    const work = async (adapter: PostgresAdapter) => {
+      while (done < claims.length) {
+        const batch = waiting.splice(0, 7)
+        if (batch.length === 0) {
+          const answer = await adapter.claim({ workerId, definitionIds: [definitionId], limit: 5 })
+          if (answer !== 'lost') waiting.push(...answer.claims)
+          continue
+        }
+        const outcomes = batch.map((claim) => enters(claim, 'busy', claim.runId < '8' ? 'low' : 'high'))
+        const { results } = await adapter.settle({ workerId, outcomes, handBackMax: 0 })
+        const entered = batch.filter((_, index) => results[index] === 'settled')
+        await look()
+        const ends = entered.map((claim) => completed(claim))
+        await adapter.settle({ workerId, outcomes: ends, handBackMax: 0, frees: ends })
+        done += entered.length
+      }
+    }
+
+    await Promise.all(others.map(work))
+
+    waiting = []
+    expect(Math.max(...most)).toBeLessThanOrEqual(3)
+    expect(await store.readLimits(['busy'])).toMatchObject([{ inUse: 0, waiting: 0 }])
+    const { rows } = await database.pool.query(
+      `select from ${store.schema}.workflow_limit_keys where limit_name = 'busy'`,
+    )
+    expect(rows).toEqual([])
+    await Promise.all(others.map((adapter) => adapter.close()))
+  })
+
+  it('a freeing that waits for the key sees the step that was parked meanwhile', async () => {
+    await store.declareLimits([{ name: LIMIT, concurrency: 1 }])
+    const { workerId, definitionId, claims } = await claimed(2)
+    const [first, second] = claims as [Claim, Claim]
+    await store.settle({ workerId, outcomes: [enters(first)], handBackMax: 0 })
+    const client = await database.pool.connect()
+    await client.query('begin')
+    await client.query(
+      `select * from ${store.schema}.enter_limits($1, array[$2::uuid], array[0], array[1], array[$3::int], array[1], array[$4::text], array[''], array[false])`,
+      [workerId, second.runId, definitionId, LIMIT],
+    )
+
+    const end = completed(first)
+    const freeing = store.settle({ workerId, outcomes: [end], handBackMax: 0, frees: [end] })
+    await untilSomebodyWaits()
+    await client.query('commit')
+    client.release()
+
+    expect((await freeing).queued).toBe(true)
+    expect(await store.claim({ workerId, definitionIds: [definitionId], limit: 5 })).toMatchObject({
+      claims: [{ runId: second.runId }],
+    })
+  })
+
+  it('a hundred thousand steps that wait cost those who enter, free and tend nothing', async () => {
+    await store.declareLimits([{ name: 'crowded', concurrency: 1 }])
+    const { workerId, claims } = await claimed(3)
+    const [holder, own, other] = claims as [Claim, Claim, Claim]
+    await store.settle({
+      workerId,
+      outcomes: [enters(holder, 'crowded', 'large'), enters(own, 'crowded', 'large')],
+      handBackMax: 0,
+    })
+    await database.pool.query(
+      `insert into ${store.schema}.workflow_limit_waiters (run_id, step, fence, since, limit_name, key, limits, keys, of_run)
+       select gen_random_uuid(), 0, 1, now(), 'crowded', 'large', array['crowded'], array['large'], array[false] from generate_series(1, 100000)`,
+    )
+    const buffers = async (text: string, values: readonly unknown[], before = 'select 1') => {
+      const client = await database.pool.connect()
+      try {
+        await client.query('begin')
+        await client.query(before)
+        const { rows } = await client.query(`explain (analyze, buffers, format json) ${text}`, [...values])
+        await client.query('rollback')
+        const plan = rows[0]['QUERY PLAN'][0].Plan
+        return (plan['Shared Hit Blocks'] as number) + (plan['Shared Read Blocks'] as number)
+      } finally {
+        client.release()
+      }
+    }
+    const { schema } = store
+
+    const entering = await buffers(
+      `select * from ${schema}.enter_limits($1, array[$2::uuid], array[0], array[1], array[$3::int], array[1], array['crowded'], array['large'], array[false])`,
+      [workerId, other.runId, other.definitionId],
+    )
+    const tending = await buffers(`select * from ${schema}.tend_limits(null, null, 500, 10000)`, [])
+    const freeing = await buffers(
+      `select ${schema}.free_limits(array[$1::uuid], array[0], array[1])`,
+      [holder.runId],
+      `update ${schema}.workflow_steps set status = 'completed', finished_at = now() where run_id = '${holder.runId}'`,
+    )
+
+    // The line alone fills more than a thousand.
+    for (const blocks of [entering, tending, freeing]) expect(blocks).toBeLessThan(300)
+    await database.pool.query(`truncate ${schema}.workflow_limit_waiters`)
+  })
+})
