@@ -10,20 +10,40 @@ const SLOTS_MAX = 2
 /** The limit that steps of all workflows share. */
 const SHARED = 'shared'
 
-/** Limits some of the steps of a plan. With random numbers of its own, so that the rest of the plan stays the same. */
-export function withLimits(plan: Plan, random: Random): Plan {
-  if (random.chance(0.5)) return plan
+/**
+ * Limits some of the steps of a world's plans. With random numbers of its own. Worlds with limited maps stay as they are: they show what they are for
+ * only if their items are under way together.
+ */
+export function withLimits(plans: readonly Plan[], random: Random): readonly Plan[] {
+  if (plans.some(limitsMaps)) return plans
+  return plans.map((plan) => (random.chance(0.5) ? plan : limited(plan, random)))
+}
+
+function limitsMaps({ versions }: Plan): boolean {
+  return versions.some(({ steps }) =>
+    Object.values(steps).some((step) => 'concurrency' in step && typeof step.concurrency === 'number'),
+  )
+}
+
+function limited(plan: Plan, random: Random): Plan {
   const chosen = new Map<string, SimulatedStep>()
   const versions = plan.versions.map(({ steps, ...version }): Version => {
-    const limited = Object.entries(steps).map(([name, step]) => {
+    const entries = Object.entries(steps).map(([name, step]) => {
       const known = chosen.get(name)
       const mine = known === undefined ? limitedStep(step, random) : { ...step, ...limitOf(known) }
       chosen.set(name, mine)
       return [name, mine] as const
     })
-    return { ...version, steps: Object.fromEntries(limited) }
+    return { ...version, steps: Object.fromEntries(entries) }
   })
   return { ...plan, versions }
+}
+
+/** Whether any step of the plan has limits. A world without them is as it was before there were any. */
+export function hasLimits({ versions }: Plan): boolean {
+  return versions.some(({ steps }) =>
+    Object.values(steps).some((step) => 'concurrency' in step && typeof step.concurrency === 'object'),
+  )
 }
 
 function limitOf(step: SimulatedStep): object {

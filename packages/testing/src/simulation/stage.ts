@@ -85,12 +85,10 @@ export class Stage {
     this.hints = new Hints(this.random.fork())
     const count = this.random.integer(1, 2)
     this.limitsRandom = new Random(options.seed ^ 0x11417)
-    this.plans = Array.from({ length: count }, (_, n) =>
-      withLimits(
-        randomPlan(this.random.fork(), `w${n}`, n + 1 < count ? `w${n + 1}` : undefined),
-        this.limitsRandom,
-      ),
+    const plans = Array.from({ length: count }, (_, n) =>
+      randomPlan(this.random.fork(), `w${n}`, n + 1 < count ? `w${n + 1}` : undefined),
     )
+    this.plans = withLimits(plans, this.limitsRandom)
     this.leaseMs = this.random.pick([1_000, 3_000, 10_000])
     this.#rates = this.random.pick<FaultRates>([
       { failsBefore: 0, failsAfter: 0, slow: 0.02, late: 0, contended: 0 },

@@ -2,7 +2,7 @@ import { isTerminal } from '@belay/workflow/adapter'
 import { isParked } from './check-family.ts'
 import { Clients } from './clients.ts'
 import { Fleet } from './fleet.ts'
-import { areLimitsAtRest, resetLimits } from './limits.ts'
+import { areLimitsAtRest, hasLimits, resetLimits } from './limits.ts'
 import { type SimulationOptions, Stage } from './stage.ts'
 
 /** Virtual time after the chaos within which everything must come to rest. */
@@ -110,7 +110,7 @@ class World {
       // A pause from the chaos may still be under way, so operators look repeatedly.
       if (stage.turns % RESUME_EVERY === 0) {
         await this.#clients.resumeAll()
-        await resetLimits(stage.inspector)
+        if (stage.plans.some(hasLimits)) await resetLimits(stage.inspector)
       }
       if (!(await this.#turn())) break
       if (stage.turns % SIGNAL_EVERY === 0) await this.#clients.signalEverything()
@@ -144,7 +144,8 @@ class World {
     if (random.chance(0.03)) await clients.operate()
     if (random.chance(0.02)) clients.upkeep()
     if (random.chance(0.04)) await clients.signalAny()
-    if (this.#stage.limitsRandom.chance(0.01)) clients.setLimit()
+    const { plans, limitsRandom } = this.#stage
+    if (plans.some(hasLimits) && limitsRandom.chance(0.01)) clients.setLimit()
     if (fleet.living.length === 0) {
       if (random.chance(0.2)) fleet.start()
       return

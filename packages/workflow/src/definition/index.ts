@@ -25,6 +25,7 @@ export type {
   GraphAttemptOptions,
   GraphChildLoop,
   GraphCompensation,
+  GraphConcurrency,
   GraphFan,
   GraphHandlerContext,
   GraphHandlers,
@@ -43,6 +44,7 @@ export type {
   TransactionContext,
 } from './handler.ts'
 export { InputIssues, unchecked } from './input-schema.ts'
+export type { ConcurrencyOptions, LimitKeyContext, RunLimitKeyContext } from './limit-options.ts'
 export type { EndedRoundContext, RepeatOptions, RoundContext } from './loop-options.ts'
 export type {
   CompensateItemOptions,

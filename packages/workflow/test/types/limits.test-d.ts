@@ -1,0 +1,72 @@
+import { describe, expectTypeOf, it } from 'vitest'
+import { define, defineGraph, type Engine, type LimitSnapshot, unchecked } from '../../src/index.ts'
+
+const order = define('order', {
+  version: 1,
+  input: unchecked<{ customer: string; photos: readonly string[] }>(),
+  concurrency: {
+    limit: 1,
+    key: ({ input, runId }) => {
+      expectTypeOf(runId).toEqualTypeOf<string>()
+      return input.customer
+    },
+  },
+}).step('price', { run: () => 7 })
+
+describe('the key of a limit', () => {
+  it('gets the input and the outputs of dependencies', () => {
+    order.step('charge', {
+      dependsOn: ['price'],
+      concurrency: [
+        { limit: 5, name: 'stripe' },
+        {
+          limit: 1,
+          key: ({ input, deps }) => {
+            expectTypeOf(deps.price).toEqualTypeOf<number>()
+            return input.customer
+          },
+        },
+      ],
+      run: ({ deps }) => deps.price,
+    })
+  })
+
+  it('gets the item of a map, whose concurrency may still be a number', () => {
+    order
+      .map('resize', {
+        over: ({ input }) => input.photos,
+        concurrency: {
+          limit: 3,
+          key: ({ item, index }) => {
+            expectTypeOf(item).toEqualTypeOf<string>()
+            expectTypeOf(index).toEqualTypeOf<number>()
+            return item
+          },
+        },
+        run: ({ item }) => item,
+      })
+      .map('store', { over: ({ input }) => input.photos, concurrency: 20, run: ({ item }) => item })
+  })
+
+  it('must return a text', () => {
+    // @ts-expect-error a number is no key
+    order.step('charge', { concurrency: { limit: 1, key: () => 5 }, run: () => 1 })
+    // @ts-expect-error a limit has a number
+    order.step('charge', { concurrency: { key: () => 'a' }, run: () => 1 })
+  })
+
+  it('is named in a graph as data', () => {
+    defineGraph(
+      'graph',
+      { steps: { a: { handler: 'run', concurrency: { limit: 1, key: 'keyOf' } } }, dag: {} },
+      { run: () => 1, keyOf: () => 'key' },
+    )
+  })
+})
+
+it('limits are looked at and set', () => {
+  expectTypeOf<Engine['limits']['get']>().returns.resolves.toEqualTypeOf<LimitSnapshot | undefined>()
+  expectTypeOf<Engine['limits']['set']>()
+    .parameter(1)
+    .toEqualTypeOf<number | { readonly concurrency: number }>()
+})
