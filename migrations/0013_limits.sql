@@ -64,7 +64,7 @@ ALTER TABLE "belay"."workflow_limit_waiters" SET (autovacuum_vacuum_scale_factor
 -- each, so what it sees is from after the lock. A single statement would see what was there before it waited.
 CREATE FUNCTION "belay"."store_ms"() RETURNS double precision
 LANGUAGE sql STABLE
-AS $$ select extract(epoch from "belay"."store_now"())::float8 * 1000 $$;
+AS $$ select (extract(epoch from "belay"."store_now"())::numeric * 1000)::float8 $$;
 --> statement-breakpoint
 -- The numbers of a rate; no row for another limit. `each_ms` is the time from one begin to the next, rounded up to microseconds: null if it is paused.
 CREATE FUNCTION "belay"."limit_rate"(wanted_limit text)
@@ -156,7 +156,7 @@ begin
   select coalesce(max(k.closed_ms), 0) into closed from "belay"."workflow_limit_keys" k where k.limit_name = slot.limit_name and k.key = slot.key;
   if rate.per_ms is null then return closed <= now_ms; end if;
   return slot.is_given and rate.each_ms is not null and slot.at_ms is not null and slot.at_ms <= now_ms + 0.001
-    and now_ms - slot.at_ms <= least(500, greatest(50, rate.per_ms / 10)) and slot.at_ms >= closed - 0.001;
+    and now_ms - slot.at_ms <= least(500, greatest(50, rate.per_ms / 10)) + 0.001 and slot.at_ms >= closed - 0.001;
 end
 $$;
 --> statement-breakpoint

@@ -53,12 +53,20 @@ export function takeInstant(rows: Rows, line: Line, span: RateSpan): number {
   return Math.max(rows.now, next - burstMs(rate))
 }
 
+/** From when on a step that waits for a key may be given an instant of its rate, or a slot of a key that was pushed back. */
+export function roomFrom(rows: Rows, line: Line, span: RateSpan | null): number {
+  if (span === null) return rows.limits.keys.get(lineName(line))?.closedUntil ?? Number.POSITIVE_INFINITY
+  const rate = numbersOf(rows, line, span)
+  if (rate.limit === 0) return Number.POSITIVE_INFINITY
+  return nextOf(rows, line, rate) - burstMs(rate) - RATE_HORIZON_MS
+}
+
 /** Whether a step that was given an instant comes in time. It has missed one that is too old, from before a change of the rate, or pushed back. */
 export function isInTime(rows: Rows, { limit, key, at }: SlotRow, span: RateSpan): boolean {
   if (at === null || numbersOf(rows, { limit, key }, span).limit === 0) return false
   const closedUntil = rows.limits.keys.get(lineName({ limit, key }))?.closedUntil ?? 0
   return (
-    at <= rows.now + SAME_MS && rows.now - at <= rateToleranceMs(span.perMs) && at >= closedUntil - SAME_MS
+    at <= rows.now + SAME_MS && rows.now - at <= rateToleranceMs(span.perMs) + SAME_MS && at >= closedUntil - SAME_MS
   )
 }
 
