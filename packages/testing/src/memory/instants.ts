@@ -66,7 +66,9 @@ export function isInTime(rows: Rows, { limit, key, at }: SlotRow, span: RateSpan
   if (at === null || numbersOf(rows, { limit, key }, span).limit === 0) return false
   const closedUntil = rows.limits.keys.get(lineName({ limit, key }))?.closedUntil ?? 0
   return (
-    at <= rows.now + SAME_MS && rows.now - at <= rateToleranceMs(span.perMs) + SAME_MS && at >= closedUntil - SAME_MS
+    at <= rows.now + SAME_MS &&
+    rows.now - at <= rateToleranceMs(span.perMs) + SAME_MS &&
+    at >= closedUntil - SAME_MS
   )
 }
 

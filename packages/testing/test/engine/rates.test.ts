@@ -82,7 +82,9 @@ it('a rate is changed at run time, and paused with 0', async () => {
   let began = 0
   const workflow = define('rated', { version: 1 }).step('call', {
     rateLimit: { name: 'partner', limit: 1, per: '1h' },
-    run: () => void (began += 1),
+    run: () => {
+      began += 1
+    },
   })
   const engine = await worker({ workflows: [workflow] })
   await engine.limits.set('partner', { rateLimit: { limit: 0, per: '1h' } })

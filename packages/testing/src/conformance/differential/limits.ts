@@ -91,7 +91,9 @@ export async function applyLimitCommand(
       return { results, claims, runs }
     }
     case 'declareLimit':
-      return adapter.declareLimits([{ name: command.name, concurrency: command.concurrency, rate: command.rate }])
+      return adapter.declareLimits([
+        { name: command.name, concurrency: command.concurrency, rate: command.rate },
+      ])
     case 'setLimit':
       return comparableLimit(
         await adapter.setLimit({ name: command.name, concurrency: command.concurrency, rate: command.rate }),

@@ -61,7 +61,6 @@ export class Attempt implements ContextSource {
   #judge: ((returned: unknown) => WaitAnswer | BranchEnd | EntersEnd) | undefined
   /** Undefined for a step that runs without a condition and without limits, and in an undo. */
   readonly #gate: AttemptGate | undefined
-  /** What it asked to enter: limits, with its keys. */
   entered: readonly LimitEntry[] = []
   #called = false
   #cutOff: CutOff | undefined

@@ -22,7 +22,7 @@ import {
 } from './outcome-of.ts'
 import { partsOfAttempt } from './parts-of-attempt.ts'
 import { Performer } from './performer.ts'
-import { notPushedBack, pushedBack } from './push-back.ts'
+import { pushBack } from './push-back.ts'
 import { rememberOutcome } from './remember-outcome.ts'
 import { type SettleResult, Settler, type SettlerEntry, type SettlerOptions } from './settler.ts'
 import { Transactions } from './step-transactions.ts'
@@ -247,15 +247,9 @@ export class Attempts {
 
   #settle(attempt: Attempt, end: AttemptEnd): void {
     if (end.type === 'threw' || end.type === 'unstorable') this.#reports.failed(attempt, end)
-    if (end.type === 'enters') attempt.entered = end.entries
-    const pushed = pushedBack(attempt, end)
-    if (pushed === undefined) return this.#record(attempt, end)
-    // Before its slot is free: the next one of the key would begin. If it fails, the step itself still waits.
-    const { adapter, log } = this.#parts
-    void adapter
-      .pushBackLimits(pushed)
-      .catch((error: unknown) => notPushedBack(log, attempt, error))
-      .then(() => this.#record(attempt, end))
+    const pushing = pushBack(this.#parts, attempt, end)
+    if (pushing === undefined) this.#record(attempt, end)
+    else void pushing.then(() => this.#record(attempt, end))
   }
 
   #record(attempt: Attempt, end: AttemptEnd): void {
