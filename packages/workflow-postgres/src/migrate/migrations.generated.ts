@@ -858,7 +858,7 @@ INSERT INTO "belay"."workflow_migrations" (tag, oldest_code) VALUES ('0012_order
   },
   {
     tag: '0013_limits',
-    hash: 'f3a8f87fc969e40f7914f2df4d135deb54c7807f76dee784eae5bc0fe23285ae',
+    hash: 'a8e2d4f9fbf551933ed2fe165032c4e7e80dbe3804647065e8a767b1cd9cc997',
     sql: `-- Limits of concurrency by key. New tables, functions and a view.
 CREATE TABLE "belay"."workflow_limit_keys" (
 	"turn" bigint NOT NULL,
@@ -1554,20 +1554,6 @@ begin
     insert into "belay"."workflow_limits" (name, set_to, set_per_ms, set_burst) values (limit_to_set, slots, rate_per_ms, rate_burst)
     on conflict (name) do update set set_to = excluded.set_to, set_per_ms = excluded.set_per_ms, set_burst = excluded.set_burst;
   end if;
-  select * into rate from "belay"."limit_rate"(limit_to_set) r;
-  if rate.per_ms is not null then
-    -- Each key begins anew with an empty burst, and what was given before is void.
-    perform from "belay"."workflow_limit_keys" k where k.limit_name = limit_to_set order by k.key for update;
-    update "belay"."workflow_limit_slots" s set at_ms = 0 where s.limit_name = limit_to_set and s.is_given;
-    update "belay"."workflow_limit_keys" k
-    set next_ms = n.next_ms, kept_ms = n.next_ms + 60000
-    from (
-      select o.key, case when o.closed_ms > "belay"."store_ms"() then o.closed_ms + (rate.burst - 1) * rate.each_ms
-        else "belay"."store_ms"() + rate.burst * rate.each_ms end as next_ms
-      from "belay"."workflow_limit_keys" o where o.limit_name = limit_to_set and o.next_ms > "belay"."store_ms"()
-    ) n
-    where k.limit_name = limit_to_set and k.key = n.key and rate.each_ms is not null;
-  end if;
   with recursive lines as (
     (
       select w.key, 1 as nth from "belay"."workflow_limit_waiters" w
@@ -1586,9 +1572,35 @@ begin
     ) n
     where l.nth < lines_max
   )
-  select array_agg(limit_to_set), array_agg(l.key) into free_limits, free_keys from lines l where "belay"."limit_room"(limit_to_set, l.key) > 0;
+  select array_agg(limit_to_set), array_agg(l.key) into free_limits, free_keys from lines l;
+  select * into rate from "belay"."limit_rate"(limit_to_set) r;
+  if rate.per_ms is null then
+    select array_agg(l.limit_name), array_agg(l.key) into free_limits, free_keys
+    from unnest(free_limits, free_keys) as l (limit_name, key) where "belay"."limit_room"(l.limit_name, l.key) > 0;
+    if free_limits is null then return false; end if;
+    select * into locked from "belay"."lock_limit_lines"(free_limits, free_keys);
+    return "belay"."hand_over_limits"(free_limits, free_keys, locked.locked_limits, locked.locked_keys);
+  end if;
+  -- Each key of a rate begins anew with an empty burst, and what was given before is void. All keys are locked at once, in order.
+  select array_agg(limit_to_set), array_agg(a.key) into free_limits, free_keys
+  from (
+    select l.key from unnest(free_keys) as l (key)
+    union
+    select k.key from "belay"."workflow_limit_keys" k where k.limit_name = limit_to_set and k.next_ms > "belay"."store_ms"()
+  ) a;
+  if free_limits is not null then
+    select * into locked from "belay"."lock_limit_lines"(free_limits, free_keys);
+  end if;
+  update "belay"."workflow_limit_slots" s set at_ms = 0 where s.limit_name = limit_to_set and s.is_given;
+  update "belay"."workflow_limit_keys" k
+  set next_ms = n.next_ms, kept_ms = n.next_ms + 60000
+  from (
+    select o.key, case when o.closed_ms > "belay"."store_ms"() then o.closed_ms + (rate.burst - 1) * rate.each_ms
+      else "belay"."store_ms"() + rate.burst * rate.each_ms end as next_ms
+    from "belay"."workflow_limit_keys" o where o.limit_name = limit_to_set and o.next_ms > "belay"."store_ms"()
+  ) n
+  where k.limit_name = limit_to_set and k.key = n.key and rate.each_ms is not null;
   if free_limits is null then return false; end if;
-  select * into locked from "belay"."lock_limit_lines"(free_limits, free_keys);
   return "belay"."hand_over_limits"(free_limits, free_keys, locked.locked_limits, locked.locked_keys);
 end
 $$;
