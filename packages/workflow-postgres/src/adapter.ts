@@ -1,6 +1,5 @@
-import type { Adapter, SubmittedWork, TransactRequest } from '@belay/workflow/adapter'
+import type { Adapter, Outcome, SubmittedWork, TransactRequest } from '@belay/workflow/adapter'
 import { claim } from './claim/claim.ts'
-import { ClaimMarks } from './claim/claim-marks.ts'
 import { ClaimPace } from './claim/claim-once.ts'
 import { changeRun } from './control/change-run.ts'
 import { changeWithin } from './control/change-within.ts'
@@ -27,11 +26,15 @@ import { prune } from './retention/prune-runs.ts'
 import { releaseKeys } from './retention/release-keys.ts'
 import { readAttempts } from './rows/kept-attempts.ts'
 import { findDefinition, readDefinitions } from './rows/read-definitions.ts'
+import { changeSchedules } from './schedules/change-schedules.ts'
+import { readFirings, readSchedules } from './schedules/read-schedules.ts'
 import { free } from './settle/free-limits.ts'
 import { recorded } from './settle/read-attempts.ts'
 import { settle } from './settle/settle.ts'
 import { deliverSignals } from './signals/deliver-signals.ts'
 import { findApprovals } from './signals/find-approvals.ts'
+import { collectCalls, collectWithin } from './start/collect-calls.ts'
+import { readCollected } from './start/read-collections.ts'
 import { saveDefinitions } from './start/save-definitions.ts'
 import { saveWithin } from './start/save-within.ts'
 import { startRuns } from './start/start-runs.ts'
@@ -46,6 +49,7 @@ import { diagnose } from './workers/diagnose.ts'
 import { heldAndTrimmed } from './workers/held.ts'
 import { listHeld } from './workers/list-held.ts'
 import { listWorkers } from './workers/list-workers.ts'
+import { placeLateSteps } from './workers/place-late-steps.ts'
 import { now, readStatuses, stopping } from './workers/read-state.ts'
 import { RegisteredWorkers } from './workers/registered-workers.ts'
 import { deregister, register, renew } from './workers/registration.ts'
@@ -70,6 +74,7 @@ export function sqlAdapter(parts: SqlAdapterParts): SqlAdapter {
     ...attemptVerbs(store),
     ...stopVerbs(store),
     ...operatorVerbs(store),
+    ...scheduleVerbs(store),
     ...readingVerbs(store),
     ...limitVerbs(store),
     ...upkeepVerbs(store),
@@ -108,11 +113,19 @@ function startVerbs(store: OpenStore) {
     async startRuns(runs, within) {
       if (within?.tx === undefined) {
         const { lease } = within ?? {}
-        return startRuns(connection, runs, lease === undefined ? {} : { leasing: { lease, journal } })
+        const leasing = lease === undefined ? {} : { leasing: { lease, journal } }
+        const started = await startRuns(connection, runs, leasing)
+        if (runs.some(({ priority, stepPriorities }) => priority || stepPriorities)) store.placedBehind()
+        return started
       }
       const transaction = await store.connectionFor(within)
       return startWithin({ transaction, beside, wakeup }, runs)
     },
+    async collectCalls(calls, within) {
+      if (within?.tx === undefined) return collectCalls(connection, calls)
+      return collectWithin({ transaction: await store.connectionFor(within), beside, wakeup }, calls)
+    },
+    readCollected: (runId) => readCollected(connection, runId),
   } satisfies Partial<SqlAdapter>
 }
 
@@ -133,7 +146,12 @@ function workerVerbs(store: OpenStore) {
       journal.forget(worker.workerId)
       workers.delete(worker.workerId)
     },
-    sweep: (request) => sweep(connection, request),
+    async sweep(request) {
+      const placed = await placeLateSteps(connection)
+      const swept = await sweep(connection, request)
+      if (placed > 0 || swept.recovered.length > 0) store.placedBehind()
+      return swept
+    },
     listWorkers: (request) => listWorkers(connection, request),
     listHeld: (request) => listHeld(connection, request),
   } satisfies Partial<SqlAdapter>
@@ -141,8 +159,7 @@ function workerVerbs(store: OpenStore) {
 
 function attemptVerbs(store: OpenStore) {
   const { connection, journal } = store
-  const marks = { marks: new ClaimMarks(), itemMarks: new ClaimMarks() }
-  const memory = { ...marks, mapped: new Map<number, boolean>(), journal, pace: new ClaimPace() }
+  const memory = { ...store.marks, mapped: new Map<number, boolean>(), journal, pace: new ClaimPace() }
   return {
     claim: (request) => claim(connection, request, memory),
     held: (request) => heldAndTrimmed(connection, request, journal),
@@ -150,6 +167,7 @@ function attemptVerbs(store: OpenStore) {
       const { moment } = journal
       const settlement = await settle(connection, request)
       journal.ended(request.workerId, settlement.runs, moment)
+      if (request.outcomes.some(isUndo)) store.placedBehind()
       return settlement
     },
     async transact(request) {
@@ -172,11 +190,21 @@ function attemptVerbs(store: OpenStore) {
   } satisfies Partial<SqlAdapter>
 }
 
-function stopVerbs({ connection, journal }: OpenStore) {
+/** A retry of an undo is placed later, and what follows from an undo at once. */
+function isUndo({ direction }: Outcome): boolean {
+  return direction === 'undo'
+}
+
+function stopVerbs(store: OpenStore) {
+  const { connection, journal } = store
   return {
     stopping: (request) => stopping(connection, request),
     drain: (request) => drain(connection, request),
-    beginUndo: (plans, lease) => beginUndo(connection, plans, lease, journal),
+    async beginUndo(plans, lease) {
+      const begun = await beginUndo(connection, plans, lease, journal)
+      if (begun.length > 0) store.placedBehind()
+      return begun
+    },
     cancelRuns: (request) => cancelRuns(connection, request),
     expireRuns: (request) => expireRuns(connection, request),
     upcoming: (request) => upcoming(connection, request),
@@ -188,7 +216,11 @@ function operatorVerbs(store: OpenStore) {
   const { wakeup } = store.parts
   return {
     async changeRun(request, within) {
-      if (within?.tx === undefined) return changeRun(connection, request)
+      if (within?.tx === undefined) {
+        const answer = await changeRun(connection, request)
+        store.placedBehind()
+        return answer
+      }
       return changeWithin({ transaction: await store.connectionFor(within), wakeup }, request)
     },
     async deliverSignals(signals, within) {
@@ -203,6 +235,28 @@ function operatorVerbs(store: OpenStore) {
     findApprovals: (request) => findApprovals(connection, request),
     readHistory: (request) => readHistory(connection, request),
     readAttempts: (request) => readAttempts(connection, request),
+  } satisfies Partial<SqlAdapter>
+}
+
+function scheduleVerbs(store: OpenStore) {
+  const { connection } = store
+  const { wakeup } = store.parts
+  return {
+    async changeSchedules(request, within) {
+      if (within?.tx === undefined) return changeSchedules(connection, request)
+      const transaction = await store.connectionFor(within)
+      let isChanged = false
+      const decide: typeof request.decide = (found) => {
+        const decision = request.decide(found)
+        isChanged ||= decision.change !== null
+        return decision
+      }
+      const changed = await changeSchedules(transaction, { ...request, decide })
+      if (isChanged) await wakeup.wakeAfter?.(transaction)
+      return changed
+    },
+    readSchedules: (filter) => readSchedules(connection, filter),
+    readFirings: (request) => readFirings(connection, request),
   } satisfies Partial<SqlAdapter>
 }
 

@@ -1,4 +1,5 @@
 import type { Adapter, StoreNotice, WithinTransaction } from '@belay/workflow/adapter'
+import { ClaimMarks } from './claim/claim-marks.ts'
 import type { Connection } from './connection/connection.ts'
 import { closedError, openUntil } from './connection/open-connection.ts'
 import { type MigrationReport, type MigrationSettings, migrateSchema } from './migrate/migrate.ts'
@@ -54,6 +55,7 @@ export class OpenStore implements OpenState {
   readonly parts: SqlAdapterParts
   readonly connection: Connection
   readonly journal = new LeaseJournal()
+  readonly marks = { marks: new ClaimMarks(), itemMarks: new ClaimMarks() }
   #opening: Promise<void> | undefined
   #isOpen = false
   #isDevelopment = false
@@ -66,6 +68,12 @@ export class OpenStore implements OpenState {
 
   isOpen(): boolean {
     return this.#isOpen
+  }
+
+  /** This process has queued steps that may lie before what was claimed last. */
+  placedBehind(): void {
+    this.marks.marks.placedBehind()
+    this.marks.itemMarks.placedBehind()
   }
 
   /** Opens once. After a failure, the next call tries again. */

@@ -32,7 +32,7 @@ function timedMarks() {
     })
     return since
   }
-  return { look, pass: (ms: number) => (now += ms) }
+  return { look, pass: (ms: number) => (now += ms), placedBehind: () => marks.placedBehind() }
 }
 
 describe('claim marks', () => {
@@ -55,6 +55,42 @@ describe('claim marks', () => {
     pass(1_000)
     expect(look([1], 1)).toEqual([WHOLE])
     expect(look([1], 1)).toEqual([WHOLE])
+  })
+
+  it('are left out once after this process has placed steps behind them', () => {
+    const { look, placedBehind } = timedMarks()
+    look([1], 100, { 1: 300 })
+    const before = look([1], 1)
+
+    placedBehind()
+
+    expect(before).toEqual([300 - 0.1])
+    expect(look([1], 1)).toEqual([WHOLE])
+    expect(look([1], 1)).toEqual([300 - 0.1])
+  })
+
+  it('are left out for placed steps no more than a quarter of the time while that is slow', () => {
+    const { look, placedBehind, pass } = timedMarks()
+    look([1], 100, { 1: 300 })
+    placedBehind()
+    look([1], 100, { 1: 300 })
+
+    placedBehind()
+    const atOnce = look([1], 1)
+    pass(310)
+
+    expect(atOnce).toEqual([300 - 0.1])
+    expect(look([1], 1)).toEqual([WHOLE])
+  })
+
+  it('go back to a row that was placed behind them, so that those after it are found too', () => {
+    const { look, placedBehind } = timedMarks()
+    look([1], 100, { 1: 300 })
+
+    placedBehind()
+    look([1], 1, { 1: 100 })
+
+    expect(look([1], 1)).toEqual([100 - 0.1])
   })
 })
 

@@ -67,7 +67,12 @@ const NOT_HOT: Readonly<Record<string, readonly string[]>> = {
     'set_limit',
   ],
   'a person asked for it, and it counts those that wait': ['read_limits', 'read_limit_waits'],
-  'it inserts, and looks up only the ids and keys that are taken': ['insert_runs', 'read_holders'],
+  'it inserts, and looks up only the ids and keys that are taken': [
+    'insert_runs',
+    'insert_prioritised_runs',
+    'read_holders',
+    'lock_collections',
+  ],
 }
 
 describe('the plan tests', () => {

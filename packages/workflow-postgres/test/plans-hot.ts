@@ -18,6 +18,23 @@ import { findEndedRuns } from '../src/retention/find-ended.ts'
 import { pruneEndedRuns } from '../src/retention/prune-runs.ts'
 import { releaseRunKeys } from '../src/retention/release-keys.ts'
 import { readKeptAttempts } from '../src/rows/kept-attempts.ts'
+import { lockFreeSchedules, lockSchedules, readOpenFirings } from '../src/schedules/lock-schedules.ts'
+import {
+  listDeclaredSchedules,
+  listSchedules,
+  listSchedulesOf,
+  readDueSchedules,
+  readFailingSchedules,
+  readFiringsOf,
+  readNamedSchedules,
+  readQueuedFirings,
+} from '../src/schedules/read-schedules.ts'
+import {
+  deleteSchedules,
+  insertSchedules,
+  updateSchedules,
+  writeFirings,
+} from '../src/schedules/write-schedules.ts'
 import { continueAttempts, keptContinueAttempts } from '../src/settle/continue-attempts.ts'
 import { decideAttempts } from '../src/settle/decide-attempts.ts'
 import { expandMaps, keptExpandMaps } from '../src/settle/expand-maps.ts'
@@ -42,6 +59,9 @@ import { keptRequeueAttempts, requeueAttempts } from '../src/settle/requeue-atte
 import { keptWaitAttempts, waitAttempts } from '../src/settle/wait-attempts.ts'
 import { deliverSignalsStatement, readRefusedSignals } from '../src/signals/deliver-signals.ts'
 import { findPendingApprovals } from '../src/signals/find-approvals.ts'
+import { findCalls } from '../src/start/find-calls.ts'
+import { readCollectedCalls, readCollections } from '../src/start/read-collections.ts'
+import { changeCollectingRuns, writeCollections } from '../src/start/write-collections.ts'
 import { beginUndos } from '../src/undo/begin-undo.ts'
 import { cancelRunsStatement } from '../src/undo/cancel-runs.ts'
 import { cancelLeftovers, readDrainedRuns } from '../src/undo/drain-runs.ts'
@@ -50,6 +70,7 @@ import { publishValues } from '../src/values/publish-values.ts'
 import { observeRunsStatement, readRunValues } from '../src/values/read-values.ts'
 import { countLiveRuns, readStrandedSteps } from '../src/workers/diagnose.ts'
 import { readHeldByWorker } from '../src/workers/list-held.ts'
+import { placeLate } from '../src/workers/place-late-steps.ts'
 import { readHeldSteps, readStatusesStatement, readStoppingRuns } from '../src/workers/read-state.ts'
 import { countRecentRuns } from '../src/workers/recent-runs.ts'
 import { journalDeadWorker, keptRecoverSteps, recoverSteps } from '../src/workers/sweep-workers.ts'
@@ -174,6 +195,30 @@ export const HOT: readonly (readonly [Statement<unknown>, string])[] = [
   [findRunByKey, `'w', 'k'`],
   [expireRunsStatement, `500, '{}'`],
   [readUpcoming, `'{1,2}'`],
+  [readDueSchedules, '100'],
+  [readFailingSchedules, '100'],
+  [readNamedSchedules, `${RUN_IDS}, 100`],
+  [listSchedules, `'a', null, null, 100`],
+  [listDeclaredSchedules, `'a', false, 100`],
+  [listSchedulesOf, `'w1', 'a', null, null, 100`],
+  [readFiringsOf, `'${'0'.repeat(31)}1', 2147483647, 100`],
+  [readQueuedFirings, `'${'0'.repeat(31)}1', 2147483647, 3`],
+  [lockSchedules, `${RUN_IDS}, '500ms'`],
+  [lockFreeSchedules, RUN_IDS],
+  [readOpenFirings, RUN_IDS],
+  [deleteSchedules, RUN_IDS],
+  [
+    insertSchedules,
+    `${RUN_IDS}, ${many('w')}, ${many('false')}, ${many('1')}, ${many('1')}, ${many('1')}, ${many('1')}, ${many('r')}, ${many('{}')}, ${many('{}')}`,
+  ],
+  [
+    updateSchedules,
+    `${RUN_IDS}, ${many('w')}, ${many('false')}, ${many('1')}, ${many('1')}, ${many('1')}, ${many('1')}, ${many('r')}, ${many('{}')}, ${many('{}')}`,
+  ],
+  [
+    writeFirings,
+    `${RUN_IDS}, ${many('11')}, ${many('1')}, ${many('1')}, ${many('1')}, ${many('time')}, ${many('started')}, ${RUN_IDS}, ${many('true')}, ${many('r')}, ${RUN_IDS}, ${many('11')}`,
+  ],
   [readStatusesStatement, `${RUN_IDS}, false`],
   [recoverSteps, `50, 1000, '${NO_ID}', 0, '${NO_ID}'`],
   [keptRecoverSteps, `50, 1000, '${NO_ID}', 0, '${NO_ID}'`],
@@ -186,6 +231,14 @@ export const HOT: readonly (readonly [Statement<unknown>, string])[] = [
   [findEnds, `'{1,2}', 0, 200`],
   [wakeParentsStatement, RUN_IDS],
   [forgetEnds, `${many('1')}, ${many('5')}`],
+  [readCollections, `${many('1')}, ${many('k')}, '500ms'`],
+  [findCalls, RUN_IDS],
+  [readCollectedCalls, `'${NO_ID}'`],
+  [changeCollectingRuns, `${RUN_IDS}, ${many('1')}, ${many('4e12')}, ${many('1')}, null, ${many('f')}, null`],
+  [
+    writeCollections,
+    `${many('1')}, ${many('k')}, ${RUN_IDS}, ${many('batch')}, ${many('1')}, ${many('1')}, ${many('1')}, ${many('1')}, ${many('1')}, 10, ${RUN_IDS}, ${many('1')}, ${many('1')}, ${RUN_IDS}, ${many('k')}, null, '500ms'`,
+  ],
   [releaseRunKeys, `${RUN_IDS}, 4e12`],
   [readHeldByWorker, `'${WORKER}', 100`],
   [countLiveRuns, '100000'],
@@ -209,4 +262,7 @@ export const HOT: readonly (readonly [Statement<unknown>, string])[] = [
 ]
 
 /** What reads the queue as a whole, which is as small as what is to be done: of these only runs and steps are looked up. */
-export const READING_THE_QUEUE: typeof HOT = [[readStrandedSteps, '10000, 60000']]
+export const READING_THE_QUEUE: typeof HOT = [
+  [readStrandedSteps, '10000, 60000'],
+  [placeLate, '1000'],
+]

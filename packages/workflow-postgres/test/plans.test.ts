@@ -31,6 +31,10 @@ describe.each(servers)('plans on $name', ({ url }) => {
       'workers',
       'leases',
       'run_ends',
+      'collections',
+      'collected_calls',
+      'schedules',
+      'firings',
     ]) {
       await run(`alter table belay.workflow_${table} set (autovacuum_enabled = false)`)
     }
@@ -46,10 +50,20 @@ insert into belay.workflow_steps (run_id, step, open_dependencies, fence, worker
   from generate_series(1, ${STEPS / 4}) n, generate_series(0, 3) step;
 insert into belay.workflow_run_ends (run_id, definition_id, status)
   select lpad(to_hex(n), 32, '0')::uuid, 1, 'completed' from generate_series(1, 20000) n;
+insert into belay.workflow_collections (definition_id, key, run_id, mode, due_at, closes_at)
+  select 1, n::text, lpad(to_hex(n), 32, '0')::uuid, 'batch', now(), now() from generate_series(1, 20000) n;
+insert into belay.workflow_collected_calls (run_id, position, definition_id, call_id, key)
+  select lpad(to_hex(n), 32, '0')::uuid, 1, 1, lpad(to_hex(n), 32, '0')::uuid, n::text from generate_series(1, 20000) n;
 insert into belay.workflow_leases (worker_id, run_ids)
   select lpad(to_hex(n % 200), 32, '0')::uuid, array[lpad(to_hex(n), 32, '0')::uuid] from generate_series(1, 20000) n;
 insert into belay.workflow_ready (available_at, definition_id, step, fence, run_id)
   select now(), 1, 0, 0, lpad(to_hex(n), 32, '0')::uuid from generate_series(1, 20000) n;
+insert into belay.workflow_schedules (name, workflow, declared, revision, firings, created_at, updated_at, next_at, due_at, spec)
+  select lpad(to_hex(n), 32, '0'), 'w' || n % 100, false, 1, 10, now(), now(), now() + n * interval '1 second', now() + n * interval '1 second', '{}'
+  from generate_series(1, 20000) n;
+insert into belay.workflow_firings (schedule, sequence, scheduled_at, decided_at, cause, status, run_id, is_open)
+  select lpad(to_hex(n), 32, '0'), sequence, now(), now(), 'time', 'started', lpad(to_hex(n), 32, '0')::uuid, sequence = 10
+  from generate_series(1, 20000) n, generate_series(1, 10) sequence;
 insert into belay.workflow_ready_items (available_at, definition_id, step, items, fence, run_id)
   select now(), 1, 65536, 64, 0, lpad(to_hex(n), 32, '0')::uuid from generate_series(1, 20000) n;`)
     if (analysed === 'when full') await run('analyze')
@@ -221,7 +235,7 @@ async function explain(client: PoolClient, text: string, values: string): Promis
 }
 
 const HISTORY = 'workflow_(steps|runs)'
-const BIG_TABLES = 'workflow_(steps|runs|ready|leases|run_ends)'
+const BIG_TABLES = 'workflow_(steps|runs|ready|leases|run_ends|collections|collected_calls|schedules|firings)'
 
 function flawsOf(plan: string, tables: string): readonly string[] {
   return [...scansOfAll(plan, tables), ...linesOf(plan).filter((line) => /(Hash|Merge) Join/.test(line))]

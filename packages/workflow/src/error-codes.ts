@@ -48,6 +48,14 @@ export type BelayErrorCode =
   | 'unknown_workflow'
   // Runs and results
   /**
+   * There is no schedule of this name.
+   *
+   * From: calls of `engine.schedules`
+   *
+   * Remedy: Use the name that `schedules.put()` was given; `schedules.list()` reads all names.
+   */
+  | 'unknown_schedule'
+  /**
    * No run has this id, or this workflow and key. It may have been pruned.
    *
    * From: every method for one run; also `result()` and `watch()` of a run that is deleted meanwhile

@@ -6,6 +6,8 @@ import { changedRunCases } from './cases/changed-runs.ts'
 import { childRoundCases } from './cases/child-rounds.ts'
 import { childCases } from './cases/children.ts'
 import { claimCases } from './cases/claim.ts'
+import { collectingCases } from './cases/collecting.ts'
+import { collectingWithinCases } from './cases/collecting-within.ts'
 import { connectionCases } from './cases/connection.ts'
 import { continuedCases } from './cases/continued.ts'
 import { controlCases } from './cases/control.ts'
@@ -39,6 +41,7 @@ import { pausedStopCases } from './cases/paused-stop.ts'
 import { pausedUndoCases } from './cases/paused-undo.ts'
 import { payloadCases } from './cases/payloads.ts'
 import { pivotCases } from './cases/pivots.ts'
+import { priorityCases } from './cases/priorities.ts'
 import { raceCases } from './cases/races.ts'
 import { rateCases } from './cases/rates.ts'
 import { readingCases } from './cases/reading.ts'
@@ -47,6 +50,8 @@ import { repairCases } from './cases/repair.ts'
 import { requeueCases } from './cases/requeue.ts'
 import { retentionCases } from './cases/retention.ts'
 import { runEndCases } from './cases/run-ends.ts'
+import { scheduleRaceCases } from './cases/schedule-races.ts'
+import { scheduleCases } from './cases/schedules.ts'
 import { settleCases } from './cases/settle.ts'
 import { signalCases } from './cases/signals.ts'
 import { signalAnewCases } from './cases/signals-anew.ts'
@@ -137,8 +142,13 @@ export const SUITES: Readonly<Record<string, Cases>> = {
   signals: signalCases,
   'signals of a step that asks anew': signalAnewCases,
   'pending approvals': approvalCases,
+  priorities: priorityCases,
   'start times': startTimeCases,
   deadlines: deadlineCases,
+  'collected calls': collectingCases,
+  'collected calls in transactions': collectingWithinCases,
+  schedules: scheduleCases,
+  'races of schedules': scheduleRaceCases,
   connection: connectionCases,
   transactions: transactionCases,
   'signals in transactions': signalWithinCases,

@@ -18,6 +18,7 @@ import { VirtualClock } from '../clock/virtual-clock.ts'
 import type { Dump } from '../invariants/dump.ts'
 import { findApprovals } from './approvals.ts'
 import { claim, held } from './claim.ts'
+import { readCollected } from './collect.ts'
 import { readHistory } from './control.ts'
 import { findDefinition, readDefinitions, saveDefinitions } from './definitions.ts'
 import { expireRuns, upcoming } from './due.ts'
@@ -27,6 +28,7 @@ import { look } from './look.ts'
 import { countRuns, listRuns, load, readResults, readRun, readStatuses } from './read.ts'
 import { Rows } from './rows.ts'
 import { findRunEnds, forgetRunEnds } from './run-ends.ts'
+import { readFirings, readSchedules } from './schedules.ts'
 import { settle } from './settle.ts'
 import { findRun } from './signals.ts'
 import { stillnessOf } from './stillness.ts'
@@ -35,6 +37,8 @@ import { sweep } from './sweep.ts'
 import { readAttempts } from './trail.ts'
 import {
   changeInTurn,
+  changeSchedulesInTurn,
+  collectInTurn,
   commit,
   deliverInTurn,
   recorded,
@@ -161,6 +165,9 @@ export class MemoryAdapter<C extends Clock = VirtualClock> implements Adapter, A
     this.#change(() => saveDefinitions(this.#rows, definitions))
   startRuns: Verb<'startRuns'> = (runs, within) =>
     this.#change(() => startRunsInTurn(this.#rows, runs, { tx: this.#given(within), lease: within?.lease }))
+  collectCalls: Verb<'collectCalls'> = (calls, within) =>
+    this.#change(() => collectInTurn(this.#rows, calls, this.#given(within)))
+  readCollected: Verb<'readCollected'> = (runId) => this.#verb(() => readCollected(this.#rows, runId))
 
   registerWorker: Verb<'registerWorker'> = (worker) => this.#change(() => registerWorker(this.#rows, worker))
   renew: Verb<'renew'> = (renewal) => this.#verb(() => renew(this.#rows, renewal))
@@ -182,6 +189,10 @@ export class MemoryAdapter<C extends Clock = VirtualClock> implements Adapter, A
 
   changeRun: Adapter['changeRun'] = (request, within) =>
     this.#change(() => changeInTurn(this.#rows, request, this.#given(within)))
+  changeSchedules: Adapter['changeSchedules'] = (request, within) =>
+    this.#change(() => changeSchedulesInTurn(this.#rows, request, this.#given(within)))
+  readSchedules: Verb<'readSchedules'> = (filter) => this.#verb(() => readSchedules(this.#rows, filter))
+  readFirings: Verb<'readFirings'> = (request) => this.#verb(() => readFirings(this.#rows, request))
   readHistory: Verb<'readHistory'> = (request) => this.#verb(() => readHistory(this.#rows, request))
   readAttempts: Verb<'readAttempts'> = (request) => this.#verb(() => readAttempts(this.#rows, request))
   readDefinitions: Verb<'readDefinitions'> = (ids, within) =>

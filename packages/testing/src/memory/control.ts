@@ -11,6 +11,7 @@ import type {
 import { isTerminal } from '@belay/workflow/adapter'
 import { assertInvariant, assertRow, changeStep, moveRun } from './change.ts'
 import { definitionOf } from './definitions.ts'
+import { enqueueAt } from './lease.ts'
 import { runRecord, stepRecords } from './read.ts'
 import type { Rows, RunRow, StepRow } from './rows.ts'
 import { rowOf } from './run-rows.ts'
@@ -64,13 +65,14 @@ function apply(rows: Rows, run: RunRow, change: RunChange): void {
     for (const step of change.steps)
       changeStep(run, rowOf(run, step.step)!, changedRow(step, rowOf(run, step.step)!))
   Object.assign(run, { openSteps, stop, endsAs, cause, deadlineAt, finishedAt: null })
+  run.priority = change.run.priority ?? 0
   if (status !== run.status) moveRun(rows, run, status)
   run.finishedAt = change.run.finishedAt
   if (!isTerminal(status)) rows.liveRuns.add(run)
   assertStopped(run)
-  for (const { step, availableAt } of change.queue) {
-    const definitionId = run.definition.saved.id
-    rows.queue.enter({ definitionId, availableAt: availableAt ?? rows.now, runId: run.runId, step })
+  for (const { step, availableAt, waits } of change.queue) {
+    const readyAt = availableAt ?? rows.now
+    enqueueAt(rows, { run, step: rowOf(run, step)! }, waits === true ? readyAt : Math.max(readyAt, rows.now))
   }
   const past = rows.history.get(run.runId) ?? []
   const entries = change.history.map(
@@ -90,9 +92,10 @@ function stepsThatAskAnew(run: RunRow, { steps, migration }: RunChange): readonl
 
 /** If the change clears `startedAt`, the step has not begun. If the change gives up a running handler, the step has. */
 function changedRow(
-  { name: _, itemKey: __, turns, undoError, ...rest }: StepChange,
+  { name: _, itemKey: __, turns, undoError, priority = 0, ...own }: StepChange,
   old: Pick<StepRow, 'begun' | 'undo'>,
 ) {
+  const rest = { ...own, priority }
   const change = turns === undefined ? rest : { ...rest, ...turnsOf(turns) }
   const undo = change.undo && { ...change.undo, error: undoError ?? old.undo?.error ?? null }
   if (change.startedAt === null) return { ...change, undo, begun: false }

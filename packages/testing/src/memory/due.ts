@@ -2,6 +2,7 @@ import { type ChangedRun, DEADLINE_DROPPED, deadlineCause } from '@belay/workflo
 import { changedRun } from './change.ts'
 import { note } from './history.ts'
 import type { Rows, RunRow } from './rows.ts'
+import { nextSchedule } from './schedules.ts'
 import { goesForward, isPastPivot, stopRun } from './stop.ts'
 
 export function expireRuns(rows: Rows, { limit }: { limit: number }): readonly ChangedRun[] {
@@ -21,11 +22,20 @@ export function expireRuns(rows: Rows, { limit }: { limit: number }): readonly C
 export function upcoming(
   rows: Rows,
   { definitionIds }: { readonly definitionIds: readonly number[] },
-): { readonly claimInMs: number | null; readonly deadlineInMs: number | null } {
+): {
+  readonly claimInMs: number | null
+  readonly deadlineInMs: number | null
+  readonly scheduleInMs: number | null
+} {
   const claimAt = rows.queue.nextAfter(new Set(definitionIds), rows.now)
   const deadlineAt = byDeadline(rows)[0]?.deadlineAt
   const inMs = (at: number | null | undefined) => (at === null || at === undefined ? null : at - rows.now)
-  return { claimInMs: inMs(claimAt), deadlineInMs: inMs(deadlineAt) }
+  const scheduleAt = nextSchedule(rows)
+  return {
+    claimInMs: inMs(claimAt),
+    deadlineInMs: inMs(deadlineAt),
+    scheduleInMs: Number.isFinite(scheduleAt) ? scheduleAt - rows.now : null,
+  }
 }
 
 /** When the first deadline passes; `Infinity` for never. */

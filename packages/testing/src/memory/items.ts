@@ -26,7 +26,7 @@ export function addItems(
   const added = items.map((item, index): StepOfRun => {
     const number = itemNumber(step.step, index)
     const open = pauses + (index < (atOnce ?? items.length) ? 0 : 1)
-    const row = { ...newStep(number, open, null), item, fence, round: step.round }
+    const row = { ...newStep(number, open, null), item, fence, round: step.round, priority: step.priority }
     run.items.set(number, row)
     return { run, step: row }
   })
@@ -45,7 +45,7 @@ export function addRound(
   // The join waits for one round at a time. One more open dependency is a pause.
   const row: StepRow = {
     ...newStep(number, waits ? join.openDependencies - 1 : 0, null),
-    ...{ item: nextItem, fence: step.fence, round: step.round },
+    ...{ item: nextItem, fence: step.fence, round: step.round, priority: step.priority },
     availableAt: waits && delayMs > 0 ? rows.now + delayMs : null,
     ...(waits ? {} : { status: 'cancelled' as const }),
   }

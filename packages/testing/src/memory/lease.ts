@@ -1,7 +1,7 @@
-import type { AttemptRef, Claim } from '@belay/workflow/adapter'
+import { type AttemptRef, type Claim, leadOf, placeOf } from '@belay/workflow/adapter'
 import { assertInvariant, changeStep } from './change.ts'
 import type { Rows, RunRow, StepRow } from './rows.ts'
-import { rowsOf } from './run-rows.ts'
+import { rowOf, rowsOf } from './run-rows.ts'
 
 /** A step and its run. */
 export interface StepOfRun {
@@ -39,9 +39,32 @@ export function lease(rows: Rows, { run, step }: StepOfRun, workerId: string): C
 }
 
 /** Queues a step for any worker to claim, `delayMs` from now. */
-export function enqueue(rows: Rows, { run, step }: StepOfRun, delayMs = 0): void {
-  const definitionId = run.definition.saved.id
-  rows.queue.enter({ definitionId, availableAt: rows.now + delayMs, runId: run.runId, step: step.step })
+export function enqueue(rows: Rows, queued: StepOfRun, delayMs = 0): void {
+  enqueueAt(rows, queued, rows.now + delayMs)
+}
+
+/** Queues a step that is ready from this instant on. */
+export function enqueueAt(rows: Rows, { run, step }: StepOfRun, readyAt: number): void {
+  const entry = {
+    definitionId: run.definition.saved.id,
+    availableAt: placeOf(readyAt, step, rows.now),
+    runId: run.runId,
+    step: step.step,
+  }
+  rows.queue.enter(entry)
+  if (readyAt <= rows.now || leadOf(step) === 0) return
+  rows.lateSteps.add({ ...entry, fence: step.fence, place: placeOf(readyAt, step, readyAt) })
+}
+
+/** Gives queued steps that have become due meanwhile their places. */
+export function placeLateSteps(rows: Rows): void {
+  for (const late of rows.lateSteps) {
+    if (late.availableAt > rows.now) continue
+    rows.lateSteps.delete(late)
+    const run = rows.runs.get(late.runId)
+    const isSame = run !== undefined && rowOf(run, late.step)?.fence === late.fence
+    if (isSame) rows.queue.advance({ ...late, availableAt: late.place })
+  }
 }
 
 export function isLeased(step: StepRow): boolean {

@@ -176,7 +176,7 @@ function isContinued(run: RunRow, { step, status }: StepRow): boolean {
 
 export function runRecord(rows: Rows, run: RunRow): RunRecord {
   const { runId, workflow, definition, key, input, cause, createdAt, finishedAt } = run
-  const { startAt, deadlineAt, tags, parent } = run
+  const { startAt, deadlineAt, tags, parent, priority } = run
   const { id: definitionId, version } = definition.saved
   return {
     runId,
@@ -193,6 +193,7 @@ export function runRecord(rows: Rows, run: RunRow): RunRecord {
     deadlineAt,
     tags,
     parent,
+    ...(priority === 0 ? {} : { priority }),
   }
 }
 
@@ -232,6 +233,10 @@ function stepRecord(run: RunRow, row: StepRow): StepRecord {
     branch: row.branch,
     name: nameOf(run, row),
   }
+  return row.priority === 0 ? named(record, row) : { ...named(record, row), priority: row.priority }
+}
+
+function named(record: StepRecord, row: StepRow): StepRecord {
   if (row.atOnce !== null)
     return { ...record, turns: { atOnce: row.atOnce, nextItem: row.nextItem!, order: row.itemOrder } }
   return row.item === null ? record : { ...record, itemKey: row.item.key }

@@ -26,6 +26,13 @@ export class ReadyQueue {
     this.#sorted.splice(this.#position(entry), 0, entry)
   }
 
+  /** Moves a step forward that is in the queue behind this place. */
+  advance({ runId, step, availableAt, definitionId }: QueuedStep): void {
+    const entry = this.#byStep.get(nameOf({ runId, step }))
+    if (entry === undefined || entry.availableAt <= availableAt) return
+    this.enter({ runId, step, availableAt, definitionId })
+  }
+
   remove(step: { readonly runId: string; readonly step: number }): void {
     const entry = this.#byStep.get(nameOf(step))
     if (entry === undefined) return

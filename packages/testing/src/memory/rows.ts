@@ -1,5 +1,6 @@
 import type {
   Clock,
+  Collection,
   EndStatus,
   HistoryRecord,
   JsonText,
@@ -14,7 +15,8 @@ import type {
   UndoRecord,
 } from '@belay/workflow/adapter'
 import { LimitRows } from './limit-rows.ts'
-import { ReadyQueue } from './ready-queue.ts'
+import { type QueuedStep, ReadyQueue } from './ready-queue.ts'
+import type { ScheduleRow } from './schedule-row.ts'
 
 export interface DefinitionRow {
   readonly saved: SavedDefinition
@@ -27,13 +29,16 @@ export interface RunRow {
   definition: DefinitionRow
   readonly workflow: string
   key: string | null
-  readonly input: JsonText
+  /** Changes only while the run collects calls, before it begins; so do the next two. */
+  input: JsonText
   readonly inputHash: string | null
   readonly createdAt: number
-  readonly startAt: number | null
+  startAt: number | null
   deadlineAt: number | null
-  readonly tags: readonly string[]
+  tags: readonly string[]
   parent: ParentRun | null
+  /** 0 for none. */
+  priority: number
   /** Each of its ends is kept until it is forgotten. */
   reportsEnd: boolean
   steps: readonly StepRow[]
@@ -83,6 +88,8 @@ export interface StepRow {
   atOnce: number | null
   nextItem: number | null
   itemOrder: readonly number[] | null
+  /** Its run's and its own. */
+  priority: number
   /** Whether the step runs, as its definition decided; null before that. */
   branch: JsonText
 }
@@ -136,6 +143,27 @@ export interface RunEndRow {
   readonly status: EndStatus
 }
 
+/** A queued step that takes its place once it is due, unless it was claimed or moved meanwhile. */
+export interface LateStep extends QueuedStep {
+  readonly fence: number
+  readonly place: number
+}
+
+/** The newest run that collects for a definition and key. */
+export type CollectionRow = Collection
+
+/** A call that a run carries. */
+export interface CallRow {
+  readonly callId: string
+  readonly runId: string
+  readonly position: number
+  readonly inputHash: string | null
+  readonly definitionId: number
+  readonly collectKey: string
+  /** How many calls of its run are kept, the newest ones. */
+  readonly keptMax: number
+}
+
 /** An open transaction, as seen by those who wait for a name that it holds. */
 export interface NameHolder {
   /** Resolves when the transaction ends. */
@@ -153,6 +181,8 @@ export class Rows {
   readonly liveRuns = new Set<RunRow>()
   readonly workers = new Map<string, WorkerRow>()
   readonly queue = new ReadyQueue()
+  /** Queued steps whose place is not theirs until they are due. */
+  readonly lateSteps = new Set<LateStep>()
   readonly limits = new LimitRows()
   /** Keys, runs and steps that open transactions hold, by name. Whoever wants one of them waits. */
   readonly heldNames = new Map<string, NameHolder>()
@@ -166,6 +196,13 @@ export class Rows {
   readonly values = new Map<string, readonly ValueRow[]>()
   /** Ends that are kept, by sequence, ascending. */
   readonly runEnds = new Map<number, RunEndRow>()
+  /** By definition and key. */
+  readonly collections = new Map<string, CollectionRow>()
+  /** Calls by their id, and those of a run in their order. */
+  readonly calls = new Map<string, CallRow>()
+  readonly callsOf = new Map<string, CallRow[]>()
+  /** Schedules by name. */
+  readonly schedules = new Map<string, ScheduleRow>()
   /** Grows with every change that somebody who looks again could find. Renewals are none. */
   changes = 0
   /** Workers whose lease is sure to be renewed as long as the function says so. */
@@ -203,9 +240,25 @@ export class Rows {
     this.attempts.delete(run.runId)
     this.signals.delete(run.runId)
     this.values.delete(run.runId)
+    this.#removeCalls(run)
     this.limits.removeRun(run.runId)
     for (const step of [...run.steps.keys(), ...run.items.keys()])
       this.queue.remove({ runId: run.runId, step })
+  }
+
+  addCall(call: CallRow): void {
+    this.calls.set(call.callId, call)
+    const calls = this.callsOf.get(call.runId) ?? []
+    this.callsOf.set(call.runId, calls)
+    calls.push(call)
+    if (calls.length > call.keptMax) this.calls.delete(calls.shift()!.callId)
+  }
+
+  #removeCalls({ runId }: RunRow): void {
+    for (const { callId } of this.callsOf.get(runId) ?? []) this.calls.delete(callId)
+    this.callsOf.delete(runId)
+    for (const [name, collection] of this.collections)
+      if (collection.runId === runId && collection.closesAt <= this.now) this.collections.delete(name)
   }
 
   releaseKey(run: RunRow): void {

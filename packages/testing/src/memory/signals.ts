@@ -139,14 +139,19 @@ export function findRun(
   )
   if (own !== undefined) {
     const { runId, definitionId, workflow, tags = [], parent = null } = own
+    const priority = shownPriority(own)
     const { version } = rows.definitions.get(definitionId)!.saved
-    return { runId, definitionId, workflow, version, tags, parent, deadlineAt: null }
+    return { runId, definitionId, workflow, version, tags, parent, deadlineAt: null, ...priority }
   }
   const run = 'runId' in wanted ? rows.runs.get(wanted.runId) : rows.runByKey(wanted.workflow, wanted.key)
   if (run === undefined) return null
   const { id: definitionId, version } = run.definition.saved
   const { runId, workflow, tags, parent, deadlineAt } = run
-  return { runId, definitionId, workflow, version, tags, parent, deadlineAt }
+  return { runId, definitionId, workflow, version, tags, parent, deadlineAt, ...shownPriority(run) }
+}
+
+function shownPriority({ priority = 0 }: { readonly priority?: number | undefined }) {
+  return priority === 0 ? {} : { priority }
 }
 
 /** A run's signals, in the order in which they came. */

@@ -7,7 +7,7 @@ import {
   type StartedRun,
 } from '@belay/workflow/adapter'
 import { definitionOf } from './definitions.ts'
-import { lease as leaseStep } from './lease.ts'
+import { enqueueAt, lease as leaseStep } from './lease.ts'
 import { refusalOf } from './payload.ts'
 import { type DefinitionRow, keyOf, type Rows, type RunRow, type StepRow } from './rows.ts'
 import type { MemoryTransaction } from './transaction.ts'
@@ -47,10 +47,7 @@ function placeRoots(rows: Rows, created: readonly RunRow[], lease: Lease | undef
 }
 
 function queueRoots(rows: Rows, run: RunRow): void {
-  const { runId, startAt, definition } = run
-  for (const { step } of readySteps(run)) {
-    rows.queue.enter({ definitionId: definition.saved.id, availableAt: startAt ?? rows.now, runId, step })
-  }
+  for (const step of readySteps(run)) enqueueAt(rows, { run, step }, run.startAt ?? rows.now)
 }
 
 function readySteps({ steps }: RunRow): readonly StepRow[] {
@@ -108,7 +105,7 @@ export function createRun(rows: Rows, newRun: NewRun): void {
 
 function insertRun(rows: Rows, newRun: NewRun): RunRow {
   const { runId, definitionId, workflow, key, input, inputHash = null, deadlineMs, tags = [] } = newRun
-  const { parent = null, reportsEnd = false } = newRun
+  const { parent = null, reportsEnd = false, priority = 0, stepPriorities = [] } = newRun
   const startAt = startOf(rows, newRun)
   const definition = definitionOf(rows, definitionId)
   const run: RunRow = {
@@ -124,7 +121,11 @@ function insertRun(rows: Rows, newRun: NewRun): RunRow {
     tags: [...tags],
     parent,
     reportsEnd,
-    steps: definition.saved.shape.steps.map((shape, step) => newStep(step, shape.dependsOn.length, startAt)),
+    priority,
+    steps: definition.saved.shape.steps.map((shape, step) => ({
+      ...newStep(step, shape.dependsOn.length, startAt),
+      priority: priority + (stepPriorities[step] ?? 0),
+    })),
     items: new Map(),
     status: 'running',
     openSteps: countSinks(definition),
@@ -170,6 +171,7 @@ export function newStep(step: number, openDependencies: number, startAt: number 
     atOnce: null,
     nextItem: null,
     itemOrder: null,
+    priority: 0,
     branch: null,
   }
 }

@@ -3,10 +3,12 @@ import { nextDeadline } from './due.ts'
 import { roomFrom } from './instants.ts'
 import { hasWorker, rateOf } from './limit-facts.ts'
 import type { Rows } from './rows.ts'
+import { nextSchedule } from './schedules.ts'
 
 /** What this store, seen through this adapter, knows of its own future. */
 export function stillnessOf(rows: Rows, adapter: Adapter, isOpen: () => boolean): Stillness {
-  const { claim, held, renew, sweep, stopping, drain, beginUndo, upcoming, expireRuns, tendLimits } = adapter
+  const { claim, held, renew, sweep, stopping, drain, beginUndo, upcoming, expireRuns } = adapter
+  const { readSchedules, changeSchedules, tendLimits } = adapter
   const { findRunEnds, readStatuses, observeRuns, readRun, readValues } = adapter
   // Loops call these over and over: while one of them is replaced, nobody knows what a look would find. Spelled out, because this is asked often.
   const isWhole = () =>
@@ -20,6 +22,8 @@ export function stillnessOf(rows: Rows, adapter: Adapter, isOpen: () => boolean)
     adapter.beginUndo === beginUndo &&
     adapter.upcoming === upcoming &&
     adapter.expireRuns === expireRuns &&
+    adapter.readSchedules === readSchedules &&
+    adapter.changeSchedules === changeSchedules &&
     adapter.tendLimits === tendLimits &&
     adapter.findRunEnds === findRunEnds &&
     adapter.readStatuses === readStatuses &&
@@ -33,6 +37,7 @@ export function stillnessOf(rows: Rows, adapter: Adapter, isOpen: () => boolean)
     },
     claimableAt: (definitionIds) => rows.queue.firstAt(definitionIds),
     deadlineAt: () => nextDeadline(rows),
+    scheduleAt: () => nextSchedule(rows),
     lapsesAt: () => lapsesAt(rows),
     trust: (workerId, isSure) => {
       rows.trusted.set(workerId, isSure)

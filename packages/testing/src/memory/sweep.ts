@@ -1,6 +1,6 @@
 import type { Claim, KeepsAttempts } from '@belay/workflow/adapter'
 import { changeStep } from './change.ts'
-import { claimOf, enqueue, leasedSteps, type StepOfRun } from './lease.ts'
+import { claimOf, enqueue, leasedSteps, placeLateSteps, type StepOfRun } from './lease.ts'
 import type { Rows, WorkerRow } from './rows.ts'
 import { keepAttempt } from './trail.ts'
 import { removeWorker } from './workers.ts'
@@ -12,6 +12,7 @@ export interface Sweep {
 }
 
 export function sweep(rows: Rows, { limit, keepAttempts = false }: KeepsAttempts & { limit: number }): Sweep {
+  placeLateSteps(rows)
   const lostWorkers = declareDead(rows)
   if (deadWorkers(rows).length > 0) rows.changes += 1
   const recovered: Sweep['recovered'][number][] = []

@@ -1,20 +1,26 @@
 import type {
+  ChangedSchedules,
+  CollectedRun,
   Delivery,
   KeepsAttempts,
   Lease,
+  NewCall,
   NewRun,
   NewSignal,
   Outcome,
+  SchedulesToChange,
   StartedRun,
   SubmittedWork,
   Transacted,
   TransactRequest,
 } from '@belay/workflow/adapter'
 import { applyChanges, changeWithin, nameOfRun, outdatedRun } from './change-within.ts'
+import { applyCalls, begunRun, collectAll, namesOfCalls } from './collect.ts'
 import { changeRun } from './control.ts'
 import { refusalOfAny } from './refusal.ts'
 import type { NameHolder, Rows } from './rows.ts'
 import { rowOf } from './run-rows.ts'
+import { applySchedules, changeSchedules, nameOfSchedule } from './schedules.ts'
 import { holds, isRecorded, settle } from './settle.ts'
 import { deliverSignals, deliverWithin, isTaken, nameOfStep } from './signals.ts'
 import { createRun, namesOf, startRuns, startRunsWithin } from './start.ts'
@@ -78,14 +84,16 @@ export function commit(rows: Rows, tx: MemoryTransaction): void {
   if (conflict !== undefined) throw conflict
   tx.commit(() => {
     for (const run of tx.runs.values()) createRun(rows, run)
+    applyCalls(rows, tx)
     deliverSignals(rows, tx.signals)
     applyChanges(rows, tx)
+    applySchedules(rows, tx)
   })
 }
 
 function conflictOf(rows: Rows, tx: MemoryTransaction): Error | undefined {
   const signal = tx.signals.find((sent) => !tx.runs.has(sent.runId) && !isTaken(rows, sent))
-  const outdatedRunId = outdatedRun(rows, tx)
+  const outdatedRunId = outdatedRun(rows, tx) ?? begunRun(rows, tx)
   if (signal === undefined && outdatedRunId === undefined) return undefined
   const what =
     signal === undefined
@@ -113,8 +121,18 @@ export async function startRunsInTurn(
   within: { readonly tx: MemoryTransaction | undefined; readonly lease: Lease | undefined },
 ): Promise<readonly StartedRun[]> {
   const { tx, lease } = within
-  await untilFree(rows, namesOf(runs), tx)
-  return tx === undefined ? startRuns(rows, runs, lease) : startRunsWithin(rows, runs, tx)
+  return onceFree(rows, namesOf(runs), tx, () =>
+    tx === undefined ? startRuns(rows, runs, lease) : startRunsWithin(rows, runs, tx),
+  )
+}
+
+/** Collects calls once no other open transaction has called with one of their keys. */
+export async function collectInTurn(
+  rows: Rows,
+  calls: readonly NewCall[],
+  tx: MemoryTransaction | undefined,
+): Promise<readonly CollectedRun[]> {
+  return onceFree(rows, namesOfCalls(calls), tx, () => collectAll(rows, calls, tx))
 }
 
 /** Delivers signals once no other open transaction has signalled one of their steps. */
@@ -123,8 +141,9 @@ export async function deliverInTurn(
   signals: readonly NewSignal[],
   tx: MemoryTransaction | undefined,
 ): Promise<readonly Delivery[]> {
-  await untilFree(rows, signals.map(nameOfStep), tx)
-  return tx === undefined ? deliverSignals(rows, signals) : deliverWithin(rows, signals, tx)
+  return onceFree(rows, signals.map(nameOfStep), tx, () =>
+    tx === undefined ? deliverSignals(rows, signals) : deliverWithin(rows, signals, tx),
+  )
 }
 
 /** Changes a run once no other open transaction has changed it. */
@@ -133,21 +152,35 @@ export async function changeInTurn<Answer extends object>(
   request: ChangeRequest<Answer>,
   tx: MemoryTransaction | undefined,
 ): Promise<Answer | null> {
-  await untilFree(rows, [nameOfRun(request.runId)], tx)
-  return tx === undefined ? changeRun(rows, request) : changeWithin(rows, request, tx)
+  return onceFree(rows, [nameOfRun(request.runId)], tx, () =>
+    tx === undefined ? changeRun(rows, request) : changeWithin(rows, request, tx),
+  )
 }
 
-async function untilFree(
+/** Changes schedules once no other open transaction has changed them, or leaves those out. */
+export async function changeSchedulesInTurn<Answer>(
+  rows: Rows,
+  request: SchedulesToChange<Answer>,
+  tx: MemoryTransaction | undefined,
+): Promise<ChangedSchedules<Answer>> {
+  const names = request.skipLocked === true ? [] : request.names.map(nameOfSchedule)
+  return onceFree(rows, names, tx, () => changeSchedules(rows, request, tx))
+}
+
+/** Acts in the turn in which the names were found free: of several that waited, the next one finds them held again. */
+async function onceFree<Answer>(
   rows: Rows,
   names: readonly string[],
   tx: MemoryTransaction | undefined,
-): Promise<void> {
+  act: () => Answer,
+): Promise<Answer> {
   for (let holder = rows.holderOf(names, tx); holder !== undefined; holder = rows.holderOf(names, tx)) {
     assertNoDeadlock(tx, holder)
     if (tx !== undefined) tx.waitsFor = holder
     await holder.ended
     if (tx !== undefined) tx.waitsFor = undefined
   }
+  return act()
 }
 
 /** Whether this is, or wraps, the error that databases throw when they roll back a transaction because of another. */

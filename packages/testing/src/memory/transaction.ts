@@ -1,5 +1,6 @@
 import {
   BelayError,
+  type ChangedCollection,
   callback,
   checkArgument,
   type NewRun,
@@ -9,7 +10,8 @@ import {
   type TransactionOptions,
   type TypedTransaction,
 } from '@belay/workflow/adapter'
-import type { NameHolder, Rows } from './rows.ts'
+import type { CallRow, CollectionRow, NameHolder, Rows } from './rows.ts'
+import type { ScheduleRow } from './schedule-row.ts'
 
 declare module '@belay/workflow/adapter' {
   interface CallerTransactions {
@@ -55,6 +57,18 @@ export class MemoryTransaction implements NameHolder {
   readonly signals: NewSignal[] = []
   /** @internal Changes of runs to make when it commits. */
   readonly changes: PendingChange[] = []
+  /** @internal Calls that it has collected, by id; the collections that it has changed; and changes of runs that were there before. */
+  readonly calls = new Map<string, CallRow>()
+  readonly collections = new Map<string, CollectionRow>()
+  readonly joined: {
+    readonly runId: string
+    readonly definitionId: number
+    readonly change: ChangedCollection
+  }[] = []
+  /** @internal Schedules as it leaves them; null for a deleted one. */
+  readonly schedules = new Map<string, ScheduleRow | null>()
+  /** @internal Runs that firings of its schedules cancel when it commits. */
+  readonly cancels: string[] = []
   /** @internal Resolves when the transaction ends. */
   readonly ended: Promise<void>
   /** @internal The transaction for which this one waits. */
@@ -73,7 +87,8 @@ export class MemoryTransaction implements NameHolder {
 
   /** @internal Whether a commit has nothing to store. */
   get isEmpty(): boolean {
-    return this.runs.size === 0 && this.signals.length === 0 && this.changes.length === 0
+    const { runs, signals, changes, calls, schedules } = this
+    return runs.size + signals.length + changes.length + calls.size + schedules.size === 0
   }
 
   get isOpen(): boolean {

@@ -6,6 +6,7 @@ import {
   isItem,
   isTerminal,
   type LiveRuns,
+  leadOf,
   type OverdueSteps,
   type StrandedStep,
   type UnknownLeases,
@@ -13,9 +14,10 @@ import {
 import { isClaimable, isLeased, leasedSteps } from './lease.ts'
 import { waiterName } from './limit-rows.ts'
 import { hasAll } from './read.ts'
+import type { QueuedStep } from './ready-queue.ts'
 import { recentRuns } from './recent-runs.ts'
 import type { Rows, RunRow, StepRow } from './rows.ts'
-import { nameOf, rowsOf } from './run-rows.ts'
+import { nameOf, rowOf, rowsOf } from './run-rows.ts'
 import { listWorkers } from './workers.ts'
 
 // Small, so that tests reach the limit.
@@ -150,14 +152,24 @@ function groups(rows: Rows, live: readonly RunRow[]): readonly LiveRuns[] {
 }
 
 function overdueSteps(rows: Rows, dueBefore: number): readonly OverdueSteps[] {
-  const due = rows.queue.list().filter(({ availableAt }) => availableAt < dueBefore)
+  const queued = rows.queue.list().map((entry) => ({ ...entry, availableAt: readyAt(rows, entry) }))
+  const due = queued.filter(({ availableAt }) => availableAt < dueBefore)
   return [...rows.definitions.values()].flatMap(({ saved }) => {
     const own = due.filter(({ definitionId }) => definitionId === saved.id)
     if (own.length === 0) return []
     const { id: definitionId, name: workflow, version } = saved
-    const oldestDueAt = own[0]!.availableAt
+    const oldestDueAt = Math.min(...own.map(({ availableAt }) => availableAt))
     return [{ definitionId, workflow, version, steps: Math.min(own.length, OVERDUE_MAX), oldestDueAt }]
   })
+}
+
+/** A place is as much before the time when the step became ready as its priority says. */
+function readyAt(rows: Rows, { runId, step: number, availableAt: place }: QueuedStep): number {
+  const run = rows.runs.get(runId)
+  const step = run === undefined ? undefined : rowOf(run, number)
+  if (step === undefined) return place
+  const { availableAt } = step
+  return availableAt !== null && availableAt >= place ? availableAt : place + leadOf(step) * 60_000
 }
 
 function strandedSteps(rows: Rows, live: readonly RunRow[], endedBy: number): readonly StrandedStep[] {

@@ -1,4 +1,4 @@
-import type { StepDefinition, WorkflowDefinition } from '@belay/workflow'
+import type { RunHandle, StepDefinition, WorkflowDefinition } from '@belay/workflow'
 import {
   BelayError,
   type CallerTransaction,
@@ -17,6 +17,7 @@ import type { Process } from './scheduler.ts'
 import type { Stage } from './stage.ts'
 
 const RUNS_MAX = 8
+const CALLS_MAX = 30
 
 /** Everybody who uses the engines of a world: to start runs, signal them, or change them. */
 export class Clients {
@@ -41,6 +42,31 @@ export class Clients {
       .then((run) => this.started.set(run.id, `started with key ${options.key}`))
       // The connection broke: the run may or may not exist.
       .catch(() => {})
+  }
+
+  /** A call of a workflow that collects its starts, sometimes in an application's transaction. */
+  call(): void {
+    const living = this.#fleet.any()
+    const { random, collected, shared } = this.#stage
+    if (living === undefined || collected.count >= CALLS_MAX) return
+    const { engine, process, workflows } = living
+    const workflow = random.pick(workflows.filter(({ start }) => start != null))
+    const n = collected.next()
+    const input = { n, key: random.pick(['x', 'y']) }
+    const told = (run: RunHandle) => collected.told(n, run)
+    if (random.chance(0.7)) return void engine.run(workflow, input).then(told, () => {})
+    const rollsBack = random.chance(0.3)
+    const work = async (tx: CallerTransaction) => {
+      const run = await untilDeath(process, engine.run(workflow, input, { tx }))
+      await untilDeath(process, process.turn(random.integer(0, 500)))
+      if (rollsBack) throw new Error('simulated: rolls back')
+      return run
+    }
+    const turn = () => process.turn()
+    void turn()
+      .then(() => shared.free(turn))
+      .then(() => shared.transaction(work))
+      .then(told, () => {})
   }
 
   /** An application's transaction: starts or signals a run in it, then commits or rolls back. */
@@ -180,8 +206,10 @@ export class Clients {
       ...(random.chance(0.15) ? { delay: random.integer(0, 10_000) } : {}),
       ...(random.chance(0.2) ? { deadline: random.pick([1_000, 10_000, 100_000]) } : {}),
       ...(key === undefined ? {} : { key }),
+      // Without a draw.
+      ...(this.#starts % 3 === 0 ? { priority: this.#starts } : {}),
     }
-    const workflow = random.pick(workflows)
+    const workflow = random.pick(workflows.filter(({ start }) => start == null))
     const { name, version } = workflow
     const input = { by: 'simulation' }
     const isByName = random.chance(0.2)

@@ -86,9 +86,9 @@ export function workflowsOf(plan: Plan, parts: HandlerParts): readonly WorkflowD
     },
     ...KEYS,
   }
-  return plan.versions.map(({ steps, dag, ends }, index) =>
+  return plan.versions.map((version, index) =>
     // A check that hangs must end too, but has no timeout of its own.
-    defineGraph(plan.name, { version: index + 1, steps, dag, ends, timeout: '30s' }, handlers),
+    defineGraph(plan.name, { version: index + 1, ...version, timeout: '30s', start: plan.start }, handlers),
   )
 }
 

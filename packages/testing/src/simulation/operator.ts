@@ -87,7 +87,12 @@ function forward(step: string | undefined, random: Random): Fitting {
   if (random.chance(0.1)) {
     return ['cancel without an undo', (handle) => handle.cancel({ ...BY, compensate: false })]
   }
-  if (step === undefined || random.chance(0.5)) return ['pause', (handle) => handle.pause(BY)]
+  if (step === undefined || random.chance(0.5)) {
+    // Without a draw: the name decides.
+    const raises = step !== undefined && step.length % 3 === 0
+    if (raises) return ['setPriority', (handle) => handle.setPriority(step.length, BY)]
+    return ['pause', (handle) => handle.pause(BY)]
+  }
   if (random.chance(0.5)) return ['retryStep', (handle) => handle.retryStep(step, BY)]
   return ['skipStep', (handle) => handle.skipStep(step, { ...BY, output: 'stand-in' })]
 }

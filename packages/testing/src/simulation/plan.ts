@@ -8,6 +8,7 @@ import type {
   GraphMap,
   GraphStep,
   GraphWait,
+  StartOptions,
 } from '@belay/workflow'
 import { withPivot } from './pivots.ts'
 import type { Random } from './random.ts'
@@ -43,6 +44,8 @@ export interface Plan {
   /** Version 1 and version 2, to which operators move runs. */
   readonly versions: readonly Version[]
   readonly temper: Temper
+  /** How its starts are collected; absent if each call starts a run. */
+  readonly start?: StartOptions<unknown> | undefined
 }
 
 /** `child`: the workflow whose runs some of its steps start. */

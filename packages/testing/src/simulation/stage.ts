@@ -1,6 +1,7 @@
 import { createEngine, type Engine, type WorkflowDefinition } from '@belay/workflow'
 import { type Adapter, type Outcome, type RunEnd, skipOf } from '@belay/workflow/adapter'
 import { nameOfCall, verbsOf } from './calls.ts'
+import { CollectedCalls, randomStart } from './collected.ts'
 import { Definitions } from './definitions.ts'
 import { Effects } from './effects.ts'
 import { type FaultRates, faultyAdapter } from './faulty-adapter.ts'
@@ -28,6 +29,9 @@ export interface SimulationOptions {
   readonly trace?: (line: string) => void
 }
 
+/** The last digit of the seeds of worlds that collect starts. */
+const COLLECTING = 3
+
 const CALM: FaultRates = { failsBefore: 0, failsAfter: 0, slow: 0, late: 0, contended: 0 }
 
 /** What all parts of a world share: its time, store, oracle and chance. */
@@ -43,6 +47,7 @@ export class Stage {
   readonly hints: Hints
   readonly plans: readonly Plan[]
   readonly violations = new Violations()
+  readonly collected = new CollectedCalls()
   readonly effects: Effects
   readonly told: Told
   readonly oracle: Oracle
@@ -89,6 +94,12 @@ export class Stage {
       randomPlan(this.random.fork(), `w${n}`, n + 1 < count ? `w${n + 1}` : undefined),
     )
     this.plans = withLimits(plans, this.limitsRandom)
+    // In a tenth of all worlds: those of the other seeds stay what they were.
+    if (options.seed % 10 === COLLECTING) {
+      const random = this.random.fork()
+      const plan = { ...randomPlan(random, 'collected'), start: randomStart(random) }
+      this.plans = [...this.plans, plan]
+    }
     this.leaseMs = this.random.pick([1_000, 3_000, 10_000])
     this.#rates = this.random.pick<FaultRates>([
       { failsBefore: 0, failsAfter: 0, slow: 0.02, late: 0, contended: 0 },
@@ -173,6 +184,10 @@ export class Stage {
   async unfollowedEnds(): Promise<readonly RunEnd[]> {
     const { definitions } = await this.shared.dump()
     return this.#inspected.findRunEnds({ definitionIds: definitions.map(({ id }) => id), limit: 10 })
+  }
+
+  get collects(): boolean {
+    return this.plans.some(({ start }) => start !== undefined)
   }
 
   get payloadMaxBytes(): number {

@@ -79,6 +79,7 @@ class World {
         stage.violations.add('slots are taken although nothing runs')
       await stage.oracle.checkEnd(this.#clients.started)
     }
+    stage.collected.check((await stage.shared.dump()).runs, stage.violations)
   }
 
   /** Rolls back open transactions. */
@@ -139,6 +140,7 @@ class World {
     const { random } = this.#stage
     const [clients, fleet] = [this.#clients, this.#fleet]
     if (random.chance(0.05)) clients.startRun()
+    if (this.#stage.collects && random.chance(0.06)) clients.call()
     if (random.chance(0.01)) clients.transact()
     if (random.chance(0.003)) clients.cancel()
     if (random.chance(0.03)) await clients.operate()

@@ -26,10 +26,10 @@ export class ScriptedDefinitions {
     const id = `${definition.name}@${definition.version}`
     const known = this.#made.get(id)
     if (known !== undefined) return known
-    const { name, version, graph, record, deadlineMs, followUp } = definition
+    const { name, version, graph, record, deadlineMs, priority, followUp, start } = definition
     const steps: StepDefinition[] = []
     const made: WorkflowDefinition = {
-      ...{ name, version, graph, record, deadlineMs, steps },
+      ...{ name, version, graph, record, deadlineMs, priority, start, steps },
       // What has no handler gets one from the script, which says so.
       runnable: true,
       followUp: followUp === null ? null : this.of(followUp),

@@ -12,7 +12,7 @@ describe('differential test', () => {
   test('its commands bring runs to every end, and leave some unfinished', async () => {
     const reached = new Set<RunStatus>()
     // Seeds for which this holds. If the generator changes, others may have to be found.
-    for (const seed of [2, 3, 4]) {
+    for (const seed of [4, 5, 12, 13]) {
       const watched = altered((adapter) => ({
         // `prune` is called last.
         prune: async (request) => {
@@ -123,6 +123,21 @@ function breakages(): Readonly<Record<string, () => Harness>> {
             return adapter.prune(request)
           },
           readHistory: async (request) => past.get(request.runId) ?? adapter.readHistory(request),
+        }
+      }),
+    'counts a call that is sent twice': () =>
+      altered((adapter) => {
+        let calls = 0
+        const fresh = () => {
+          calls += 1
+          return `01910000-0000-7000-8000-${String(calls).padStart(12, '0')}`
+        }
+        return {
+          collectCalls: (given, options) =>
+            adapter.collectCalls(
+              given.map((call) => ({ ...call, callId: fresh() })),
+              options,
+            ),
         }
       }),
     'throws sometimes': () =>

@@ -3,6 +3,8 @@ const SLOW_MS = 20
 const SLOW_MS_PER_STEP = 0.1
 /** After a slow look at the whole queue, marks are used for this many times its duration. So slow looks take at most a tenth of the time. */
 const REST = 10
+/** The same after a look that was made at once, because this process had placed a step that may lie behind a mark. */
+const REST_FROM_PLACED = 3
 /** How far behind its mark a look begins, in seconds: a step may become due before another one and be committed after it. */
 const OVERLAP_SECONDS = 0.1
 
@@ -28,14 +30,27 @@ export class ClaimMarks {
   readonly #marks = new Map<number, number>()
   /** Until this time, looks begin at the marks. */
   #restsUntil = Number.NEGATIVE_INFINITY
+  #restsFromPlacedUntil = Number.NEGATIVE_INFINITY
+  /** This process has placed steps behind the marks since the last look at the whole queue. */
+  #hasPlaced = false
 
   /** `now` in milliseconds, from any origin. */
   constructor(now: () => number = () => performance.now()) {
     this.#now = now
   }
 
+  /**
+   * Undos, and steps with a priority, are placed before their time, so perhaps behind a mark. If this process placed them, its next look is at
+   * the whole queue, unless such a look was slow just now; those of other processes are found when the marks rest no more.
+   */
+  placedBehind(): void {
+    this.#hasPlaced = true
+  }
+
   begin(definitionIds: readonly number[]): Look {
-    const isWhole = this.#now() >= this.#restsUntil
+    const isDue = this.#now() >= this.#restsUntil
+    const isWhole = isDue || (this.#hasPlaced && this.#now() >= this.#restsFromPlacedUntil)
+    if (isWhole) this.#hasPlaced = false
     return {
       since: definitionIds.map(
         (id) => (isWhole ? undefined : this.#marks.get(id)) ?? Number.NEGATIVE_INFINITY,
@@ -45,7 +60,9 @@ export class ClaimMarks {
           this.#marks.set(id, marks![index]! - OVERLAP_SECONDS)
         })
         const isSlow = tookMs > SLOW_MS + dequeued * SLOW_MS_PER_STEP
-        if (isWhole && isSlow) this.#restsUntil = this.#now() + tookMs * REST
+        if (!isWhole || !isSlow) return
+        this.#restsUntil = this.#now() + tookMs * REST
+        if (!isDue) this.#restsFromPlacedUntil = this.#now() + tookMs * REST_FROM_PLACED
       },
     }
   }

@@ -34,7 +34,7 @@ locked_steps as materialized (
     s.started_at, s.finished_at, s.available_at, s.waiting_since, s.signalled_at, s.failing_since,
     s.round, ${countedAttempts} as attempts, s.undo_attempts, s.undo_failures, s.undo_losses, s.undo_started_at, s.undo_finished_at,
     s.undo_skipped,
-    coalesce(s.succeeded, false) as succeeded, s.branch::text as branch, s.item_key, s.at_once, s.next_item, s.item_order
+    coalesce(s.succeeded, false) as succeeded, s.branch::text as branch, s.item_key, s.at_once, s.next_item, s.item_order, s.priority
   from (values ($1::uuid)) as asked (run_id)
   cross join (select count(*) from bounded_wait) as wait_was_bounded
   join belay.workflow_steps s on s.run_id = any (array[asked.run_id])
@@ -43,7 +43,7 @@ locked_steps as materialized (
 ),
 locked_run as materialized (
   select r.id, r.definition_id, r.open_steps, r.created_at, r.finished_at, r.status, r.start_at, r.deadline_at, r.stop, r.ends_as,
-    r.workflow, r.key, r.tags, r.cause, r.parent_run_id, r.parent_step
+    r.workflow, r.key, r.tags, r.cause, r.parent_run_id, r.parent_step, r.priority
   from (values ($1::uuid)) as asked (run_id)
   join belay.workflow_runs r on r.id = any (array[asked.run_id])
   -- Locks the run last.
@@ -57,7 +57,7 @@ counted_steps as materialized (
   from locked_run r
 )
 select r.id as run_id, r.workflow, counted.version, r.definition_id, counted.step_count, r.key, r.status, r.open_steps, array_to_json(r.tags)::text as tags,
-  r.stop, r.ends_as, r.parent_run_id, r.parent_step, case when s.step = 0 then r.cause::text end as cause, ${epochMs('r.created_at')} as created_at,
+  r.stop, r.ends_as, r.parent_run_id, r.parent_step, r.priority as run_priority, case when s.step = 0 then r.cause::text end as cause, ${epochMs('r.created_at')} as created_at,
   ${epochMs('r.finished_at')} as finished_at, ${epochMs('r.start_at')} as start_at,
   ${epochMs('r.deadline_at')} as deadline_at, ${epochMs('belay.store_clock()')} as now,
   s.step, ${rowName} as name, s.item_key, s.at_once, s.next_item, s.item_order, s.status as step_status, s.open_dependencies, s.fence, s.failures, s.losses, s.worker_id, s.undo_of,
@@ -65,7 +65,7 @@ select r.id as run_id, r.workflow, counted.version, r.definition_id, counted.ste
   ${epochMs('s.available_at')} as available_at, ${epochMs('s.waiting_since')} as waiting_since,
   ${epochMs('s.signalled_at')} as signalled_at, ${epochMs('s.failing_since')} as failing_since,
   s.round, s.attempts, s.undo_attempts, s.undo_failures, s.undo_losses, ${epochMs('s.undo_started_at')} as undo_started_at,
-  ${epochMs('s.undo_finished_at')} as undo_finished_at, s.undo_skipped, s.succeeded, s.branch
+  ${epochMs('s.undo_finished_at')} as undo_finished_at, s.undo_skipped, s.succeeded, s.branch, s.priority
 from locked_run r
 cross join counted_steps counted
 left join locked_steps s on true

@@ -1,10 +1,11 @@
-import type { RunChange, RunToChange, StepChange } from '@belay/workflow/adapter'
+import { leadOf, type RunChange, type RunToChange, type StepChange } from '@belay/workflow/adapter'
 import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
 import { moveKeptAttempts } from '../rows/kept-attempts.ts'
 import { leaveLimits } from '../rows/leave-limits.ts'
 import { moveChildren } from '../rows/move-children.ts'
 import { moveRunValues } from '../rows/move-values.ts'
+import { notedLate, placeAt } from '../rows/queue-place.ts'
 import { stepIs } from '../rows/step-lookup.ts'
 
 /**
@@ -22,15 +23,15 @@ with changed_steps as materialized (
     to_timestamp(c.signalled_at / 1000) as signalled_at, to_timestamp(c.failing_since / 1000) as failing_since,
     c.sets_output, c.output, c.is_new, c.new_error, c.round, c.attempts, c.undo_attempts, c.undo_failures, c.undo_losses,
     to_timestamp(c.undo_started_at / 1000) as undo_started_at, to_timestamp(c.undo_finished_at / 1000) as undo_finished_at,
-    c.undo_skipped, c.new_undo_error, c.succeeded, c.branch, c.next_item, c.item_order
+    c.undo_skipped, c.new_undo_error, c.succeeded, c.branch, c.next_item, c.item_order, c.priority
   from unnest($1::uuid[], $2::int[], $3::int[], $4::text[], $5::int[], $6::int[], $7::int[], $8::int[], $9::uuid[], $10::text[],
     $11::float8[], $12::float8[], $13::float8[], $14::float8[], $15::float8[], $16::bool[], $17::text[], $18::bool[], $19::float8[], $38::text[],
     $39::int[], $40::int[], $41::int[], $42::int[], $43::int[], $44::float8[], $45::float8[], $46::bool[], $47::text[], $48::bool[],
-    $49::text[], $50::int[], $52::text[])
+    $49::text[], $50::int[], $52::text[], $53::int[])
     as c (run_id, step, old_step, status, open_dependencies, fence, failures, losses, worker_id, undo_of,
       started_at, finished_at, available_at, waiting_since, signalled_at, sets_output, output, is_new, failing_since, new_error,
       round, attempts, undo_attempts, undo_failures, undo_losses, undo_started_at, undo_finished_at, undo_skipped, new_undo_error, succeeded,
-      branch, next_item, item_order)
+      branch, next_item, item_order, priority)
 ),
 -- A statement sees the rows as they were before it, so this reads the old payloads.
 moved_payloads as materialized (
@@ -53,7 +54,7 @@ updated_steps as (
     -- A step that is reset has not begun; a step whose handler is given up has begun.
     begun = case when c.started_at is null then false when c.new_error is not null then true when c.old_step = c.step then s.begun else c.moved_begun end,
     succeeded = c.succeeded, branch = c.branch::json, next_item = coalesce(c.next_item, s.next_item),
-    item_order = case when c.next_item is null then s.item_order else c.item_order::int[] end
+    priority = c.priority, item_order = case when c.next_item is null then s.item_order else c.item_order::int[] end
   from (
     select changed.*, m.output as moved_output, m.error as moved_error, m.undo_error as moved_undo_error, m.begun as moved_begun
     from changed_steps changed
@@ -66,12 +67,12 @@ updated_steps as (
 inserted_steps as (
   insert into belay.workflow_steps (run_id, step, status, open_dependencies, fence, failures, losses, worker_id, undo_of,
     started_at, finished_at, available_at, waiting_since, signalled_at, failing_since, output, error, begun,
-    round, attempts, undo_attempts, undo_failures, undo_losses, undo_started_at, undo_finished_at, undo_skipped, undo_error, succeeded, branch)
+    round, attempts, undo_attempts, undo_failures, undo_losses, undo_started_at, undo_finished_at, undo_skipped, undo_error, succeeded, branch, priority)
   select c.run_id, c.step, c.status, c.open_dependencies, c.fence, c.failures, c.losses, c.worker_id, c.undo_of,
     c.started_at, c.finished_at, c.available_at, c.waiting_since, c.signalled_at, c.failing_since,
     case when c.sets_output then c.output::json else m.output end, m.error, case when c.started_at is null then false else m.begun end,
     c.round, c.attempts, c.undo_attempts, c.undo_failures, c.undo_losses, c.undo_started_at, c.undo_finished_at, c.undo_skipped,
-    case when c.undo_of is not null then m.undo_error end, c.succeeded, c.branch::json
+    case when c.undo_of is not null then m.undo_error end, c.succeeded, c.branch::json, c.priority
   from changed_steps c
   left join moved_payloads m on m.step = any (array[c.step])
   where c.is_new
@@ -83,12 +84,18 @@ deleted_steps as (
   where s.run_id = $20::uuid and s.step >= $21::int
   returning 1
 ),
+claimable_steps as materialized (
+  select q.step, q.fence, q.lead, $22::int as definition_id, $20::uuid as run_id,
+    case when q.waits then to_timestamp(q.available_at / 1000) else greatest(to_timestamp(q.available_at / 1000), belay.store_now()) end as ready_at
+  from unnest($23::int[], $24::int[], $25::float8[], $54::int[], $55::bool[]) as q (step, fence, available_at, lead, waits)
+),
 queued_steps as (
   insert into belay.workflow_ready (available_at, definition_id, step, fence, run_id)
-  select greatest(to_timestamp(q.available_at / 1000), belay.store_now()), $22::int, q.step, q.fence, $20::uuid
-  from unnest($23::int[], $24::int[], $25::float8[]) as q (step, fence, available_at)
+  select ${placeAt('q.ready_at', 'q.lead')}, q.definition_id, q.step, q.fence, q.run_id
+  from claimable_steps q
   returning 1
 ),
+${notedLate('claimable_steps', 'q.ready_at', 'q.lead')},
 noted_actions as (
   insert into belay.workflow_history (run_id, at, step, action, actor, reason, change)
   select $20::uuid, belay.store_now(), h.step, h.action, h.actor, h.reason, h.change::json
@@ -99,7 +106,7 @@ updated_run as (
   update belay.workflow_runs r
   set definition_id = $22::int, status = $31::text, open_steps = $32::int, stop = $33::text, ends_as = $34::text,
     cause = $35::text::json, finished_at = to_timestamp($36::float8 / 1000), deadline_at = to_timestamp($37::float8 / 1000),
-    reports_end = coalesce($51::bool, r.reports_end)
+    reports_end = coalesce($51::bool, r.reports_end), priority = $56::int
   where r.id = $20::uuid
   returning 1
 )
@@ -172,6 +179,9 @@ export async function write(connection: Connection, found: RunToChange, change: 
     change.steps.map(({ turns }) => turns?.nextItem ?? null),
     migration?.reportsEnd ?? null,
     change.steps.map(({ turns }) => (turns?.order ? `{${turns.order.join()}}` : null)),
+    change.steps.map(({ priority }) => priority || null),
+    ...placesOfQueue(found, change),
+    run.priority || null,
   ])
   const askAnew = stepsThatAskAnew(found, change)
   if (askAnew.length > 0) await connection.query(supersedeSignals, [run.runId, askAnew])
@@ -241,6 +251,12 @@ function columnsOfQueue(found: RunToChange, { steps, queue }: RunChange): readon
     queue.map(({ step }) => fences.get(step)),
     queue.map(({ availableAt }) => availableAt),
   ]
+}
+
+/** How far each queued step moves forward, and whether it waits already. */
+function placesOfQueue(found: RunToChange, { steps, queue }: RunChange): readonly unknown[] {
+  const rows = new Map([...found.steps, ...steps].map((row) => [row.step, row]))
+  return [queue.map(({ step }) => leadOf(rows.get(step)!)), queue.map(({ waits }) => waits === true)]
 }
 
 function columnsOfHistory({ history }: RunChange): readonly unknown[] {

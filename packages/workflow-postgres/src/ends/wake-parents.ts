@@ -2,6 +2,7 @@ import type { WokenParent } from '@belay/workflow/adapter'
 import { isUuid } from '../base/uuid.ts'
 import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
+import { leadOf, placeNow } from '../rows/queue-place.ts'
 import { stepIs } from '../rows/step-lookup.ts'
 
 /**
@@ -65,11 +66,11 @@ woken_steps as (
   set available_at = case when w.status = 'waiting' then belay.store_now() end
   from seen_steps w
   where w.waits and s.run_id = any (array[w.run_id]) and ${stepIs('s', 'w.step')}
-  returning w.run_id, w.step, w.definition_id, w.fence, w.is_claimable
+  returning w.run_id, w.step, w.definition_id, w.fence, w.is_claimable, s.undo_of, s.priority
 ),
 queued_steps as (
   insert into belay.workflow_ready (available_at, definition_id, step, fence, run_id)
-  select belay.store_now(), w.definition_id, w.step, w.fence, w.run_id
+  select ${placeNow(leadOf('w'))}, w.definition_id, w.step, w.fence, w.run_id
   from woken_steps w
   where w.is_claimable
 )

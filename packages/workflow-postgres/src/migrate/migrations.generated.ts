@@ -857,8 +857,145 @@ INSERT INTO "belay"."workflow_migrations" (tag, oldest_code) VALUES ('0012_order
 `,
   },
   {
-    tag: '0013_limits',
-    hash: 'a8e2d4f9fbf551933ed2fe165032c4e7e80dbe3804647065e8a767b1cd9cc997',
+    tag: '0013_priorities',
+    hash: 'f84be7b81db534f55dba66a9852b1d9410d1ab3d6a9c3969cb12587459191547',
+    sql: `-- Priorities of runs and steps, null for 0. A new table, two columns that no row has yet, and two more columns of a view.
+CREATE TABLE "belay"."workflow_ready_late" (
+	"due_at" timestamp with time zone NOT NULL,
+	"definition_id" integer NOT NULL,
+	"step" integer NOT NULL,
+	"fence" integer NOT NULL,
+	"lead" integer NOT NULL,
+	"run_id" uuid NOT NULL
+);
+--> statement-breakpoint
+ALTER TABLE "belay"."workflow_runs" ADD COLUMN "priority" integer;
+--> statement-breakpoint
+ALTER TABLE "belay"."workflow_steps" ADD COLUMN "priority" integer;
+--> statement-breakpoint
+CREATE INDEX "workflow_ready_late_due_idx" ON "belay"."workflow_ready_late" USING btree ("due_at");
+--> statement-breakpoint
+-- \`available_at\` is the step's place: as many minutes before the time when it became ready as \`priority\` says, and of an undo 2,001.
+CREATE OR REPLACE VIEW "belay"."workflow_queue_overview" AS
+SELECT q.available_at, q.definition_id, q.step, q.fence, q.run_id, coalesce(s.priority, 0) AS priority, s.undo_of IS NOT NULL AS is_undo
+FROM "belay"."workflow_ready" q
+LEFT JOIN "belay"."workflow_steps" s ON s.run_id = q.run_id AND s.step = q.step
+UNION ALL
+SELECT q.available_at, q.definition_id, q.step + n.number, q.fence, q.run_id, coalesce(s.priority, 0), s.undo_of IS NOT NULL
+FROM "belay"."workflow_ready_items" q
+CROSS JOIN LATERAL generate_series(0, q.items - 1) AS n (number)
+LEFT JOIN "belay"."workflow_steps" s ON s.run_id = q.run_id AND s.step = q.step + n.number;
+--> statement-breakpoint
+INSERT INTO "belay"."workflow_migrations" (tag, oldest_code) VALUES ('0013_priorities', 5);
+`,
+  },
+  {
+    tag: '0014_collected_calls',
+    hash: '0e046480b918bee83131334e2573c65a5476b27cde4afbe7ac91c1a6af72f16e',
+    sql: `-- Calls of run() that are collected into runs. New tables.
+CREATE TABLE "belay"."workflow_collected_calls" (
+	"run_id" uuid NOT NULL,
+	"position" integer NOT NULL,
+	"definition_id" integer NOT NULL,
+	"call_id" uuid NOT NULL,
+	"key" text NOT NULL,
+	"input_hash" text,
+	CONSTRAINT "workflow_collected_calls_pkey" PRIMARY KEY("run_id","position")
+);
+--> statement-breakpoint
+CREATE TABLE "belay"."workflow_collections" (
+	"definition_id" integer NOT NULL,
+	"calls" integer DEFAULT 0 NOT NULL,
+	"input_bytes" integer DEFAULT 0 NOT NULL,
+	"run_id" uuid,
+	"opened_at" timestamp with time zone,
+	"due_at" timestamp with time zone,
+	"closes_at" timestamp with time zone,
+	"mode" text,
+	"key" text NOT NULL,
+	CONSTRAINT "workflow_collections_pkey" PRIMARY KEY("definition_id","key"),
+	CONSTRAINT "workflow_collections_mode_allowed" CHECK (("belay"."workflow_collections"."mode" in ('debounce', 'throttle', 'batch')))
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX "workflow_collected_calls_call_key" ON "belay"."workflow_collected_calls" USING btree ("call_id");
+--> statement-breakpoint
+-- Each call updates the row of its key, and no index: a page with room keeps the new version.
+ALTER TABLE "belay"."workflow_collections" SET (fillfactor = 50);
+--> statement-breakpoint
+INSERT INTO "belay"."workflow_migrations" (tag, oldest_code) VALUES ('0014_collected_calls', 5);
+`,
+  },
+  {
+    tag: '0015_schedules',
+    hash: 'a63532ca942afcfad85870e076ab6100d2ece56b47cc4ebceab1b1465e2752c0',
+    sql: `CREATE TABLE "belay"."workflow_firings" (
+	"schedule" text COLLATE "C" NOT NULL,
+	"sequence" integer NOT NULL,
+	"scheduled_at" timestamp with time zone NOT NULL,
+	"until_at" timestamp with time zone,
+	"decided_at" timestamp with time zone NOT NULL,
+	"cause" text NOT NULL,
+	"status" text NOT NULL,
+	"run_id" uuid,
+	"is_open" boolean NOT NULL,
+	"reason" text,
+	CONSTRAINT "workflow_firings_pkey" PRIMARY KEY("schedule","sequence"),
+	CONSTRAINT "workflow_firings_status_allowed" CHECK (("belay"."workflow_firings"."status" in ('started', 'queued', 'skipped', 'missed', 'failed')))
+);
+--> statement-breakpoint
+CREATE TABLE "belay"."workflow_schedules" (
+	"name" text COLLATE "C" PRIMARY KEY NOT NULL,
+	"workflow" text NOT NULL,
+	"declared" boolean NOT NULL,
+	"revision" integer NOT NULL,
+	"firings" integer NOT NULL,
+	"created_at" timestamp with time zone NOT NULL,
+	"updated_at" timestamp with time zone NOT NULL,
+	"paused_at" timestamp with time zone,
+	"next_at" timestamp with time zone,
+	"due_at" timestamp with time zone,
+	"pause_reason" text,
+	"spec" json NOT NULL,
+	"input" json,
+	CONSTRAINT "workflow_schedules_paused_is_not_due" CHECK ("belay"."workflow_schedules"."paused_at" is null or "belay"."workflow_schedules"."due_at" is null)
+);
+--> statement-breakpoint
+CREATE INDEX "workflow_firings_open_idx" ON "belay"."workflow_firings" USING btree ("schedule","sequence") WHERE "belay"."workflow_firings"."is_open";--> statement-breakpoint
+CREATE INDEX "workflow_firings_failed_idx" ON "belay"."workflow_firings" USING btree ("schedule","sequence") WHERE "belay"."workflow_firings"."status" = 'failed';--> statement-breakpoint
+CREATE INDEX "workflow_schedules_due_idx" ON "belay"."workflow_schedules" USING btree ("due_at","name") WHERE "belay"."workflow_schedules"."due_at" is not null;--> statement-breakpoint
+CREATE INDEX "workflow_schedules_declared_idx" ON "belay"."workflow_schedules" USING btree ("name") WHERE "belay"."workflow_schedules"."declared";--> statement-breakpoint
+CREATE INDEX "workflow_schedules_workflow_idx" ON "belay"."workflow_schedules" USING btree ("workflow","name");
+--> statement-breakpoint
+-- Schedules, with how their newest firing ended. For people: read it with a limit, or by name.
+CREATE VIEW "belay"."workflow_schedules_overview" AS
+SELECT
+  s.name,
+  s.workflow,
+  s.spec ->> 'version' AS version,
+  coalesce(s.spec -> 'timing' ->> 'cron', 'every ' || (s.spec -> 'timing' ->> 'everyMs') || ' ms') AS timing,
+  s.spec -> 'timing' ->> 'timeZone' AS time_zone,
+  s.spec ->> 'overlap' AS overlap,
+  s.spec ->> 'catchUp' AS catch_up,
+  CASE WHEN s.paused_at IS NOT NULL THEN 'paused' WHEN s.next_at IS NULL THEN 'ended' ELSE 'active' END AS status,
+  s.pause_reason,
+  s.declared,
+  s.next_at,
+  greatest("belay"."store_now"() - s.due_at, interval '0') AS late_by,
+  s.firings,
+  newest.scheduled_at AS last_scheduled_at,
+  newest.status AS last_status,
+  newest.run_id AS last_run_id,
+  newest.reason AS last_reason,
+  (SELECT count(*) FROM "belay"."workflow_firings" f WHERE f.is_open AND f.schedule = s.name AND f.status = 'queued')::int AS waiting
+FROM "belay"."workflow_schedules" s
+LEFT JOIN "belay"."workflow_firings" newest ON newest.schedule = s.name AND newest.sequence = s.firings;
+--> statement-breakpoint
+INSERT INTO "belay"."workflow_migrations" (tag, oldest_code) VALUES ('0015_schedules', 5);
+`,
+  },
+  {
+    tag: '0016_limits',
+    hash: '84371006529ff1613e4ae930335038c00b00c7ec3030cab6a9bbe885c04c33e4',
     sql: `-- Limits of concurrency by key. New tables, functions and a view.
 CREATE TABLE "belay"."workflow_limit_keys" (
 	"turn" bigint NOT NULL,
@@ -1292,7 +1429,7 @@ declare
 begin
   select * into waiter from "belay"."workflow_limit_waiters" w where w.run_id = waiting_run and w.step = waiting_step;
   if not found then return false; end if;
-  select r.definition_id, greatest(r.created_at, r.start_at) as began into begun
+  select r.definition_id, greatest(r.created_at, r.start_at) - coalesce(s.priority, 0) * interval '1 minute' as began into begun
   from "belay"."workflow_steps" s join "belay"."workflow_runs" r on r.id = s.run_id
   where s.run_id = waiting_run and s.step = waiting_step and s.fence = waiter.fence and s.status = 'ready' and s.open_dependencies = 0
     and r.status = 'running';
@@ -1330,7 +1467,7 @@ begin
     and s.step = case when e.r then -1 else waiting_step end
   where s.is_given;
   delete from "belay"."workflow_limit_waiters" w where w.run_id = waiting_run and w.step = waiting_step;
-  -- Where its run began: it has waited for longer than what has come since.
+  -- Where its run began, ahead by its priority: it has waited for longer than what has come since.
   insert into "belay"."workflow_ready" (available_at, definition_id, step, fence, run_id)
   values (greatest(begun.began, begins), begun.definition_id, waiting_step, waiter.fence, waiting_run);
   if gives_run then
@@ -1652,7 +1789,7 @@ SELECT
 FROM "belay"."workflow_limit_keys" k
 LEFT JOIN "belay"."workflow_limits" l ON l.name = k.limit_name;
 --> statement-breakpoint
-INSERT INTO "belay"."workflow_migrations" (tag, oldest_code) VALUES ('0013_limits', 5);
+INSERT INTO "belay"."workflow_migrations" (tag, oldest_code) VALUES ('0016_limits', 5);
 `,
   },
 ]

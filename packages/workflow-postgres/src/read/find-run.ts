@@ -14,6 +14,7 @@ interface FoundRow {
   readonly parent_run_id: string | null
   readonly parent_step: number | null
   readonly deadline_at: number | null
+  readonly priority: number | null
 }
 
 /** The definition of a run, by id. Index: primary keys. No locks. */
@@ -21,7 +22,7 @@ export const findRunById: Statement<FoundRow> = {
   name: 'find_run_by_id',
   text: `
 select r.id as run_id, r.definition_id, r.workflow, d.version, array_to_json(r.tags)::text as tags,
-  r.parent_run_id, r.parent_step, (extract(epoch from r.deadline_at) * 1000)::float8 as deadline_at
+  r.parent_run_id, r.parent_step, (extract(epoch from r.deadline_at) * 1000)::float8 as deadline_at, r.priority
 from belay.workflow_runs r
 join belay.workflow_definitions d on d.id = any (array[r.definition_id])
 where r.id = $1::uuid`,
@@ -32,7 +33,7 @@ export const findRunByKey: Statement<FoundRow> = {
   name: 'find_run_by_key',
   text: `
 select r.id as run_id, r.definition_id, r.workflow, d.version, array_to_json(r.tags)::text as tags,
-  r.parent_run_id, r.parent_step, (extract(epoch from r.deadline_at) * 1000)::float8 as deadline_at
+  r.parent_run_id, r.parent_step, (extract(epoch from r.deadline_at) * 1000)::float8 as deadline_at, r.priority
 from belay.workflow_runs r
 join belay.workflow_definitions d on d.id = any (array[r.definition_id])
 where r.workflow = $1::text and r.key = $2::text`,
@@ -56,5 +57,6 @@ export async function findRun(
     tags: tagsOf(row.tags),
     parent: parentOf(row),
     deadlineAt: row.deadline_at,
+    ...(row.priority === null ? {} : { priority: row.priority }),
   }
 }

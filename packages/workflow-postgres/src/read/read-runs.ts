@@ -32,7 +32,7 @@ function runColumns({ status, input, cause }: Record<'status' | 'input' | 'cause
   return `r.id as run_id, r.workflow, d.version, r.definition_id, r.key, ${status} as status, ${input} as input, ${cause} as cause,
   ${epochMs('r.created_at')} as created_at, ${epochMs('r.finished_at')} as finished_at,
   ${epochMs('r.start_at')} as start_at, ${epochMs('r.deadline_at')} as deadline_at,
-  array_to_json(r.tags)::text as tags, r.parent_run_id, r.parent_step`
+  array_to_json(r.tags)::text as tags, r.parent_run_id, r.parent_step, r.priority as run_priority`
 }
 
 /** One run with its steps in order and its values, in one snapshot. Index: primary keys. No locks. */
@@ -99,7 +99,7 @@ interface StepRow extends StepColumns {
 
 /** The columns of a step `s`; `ds` is its step of the definition. */
 function stepColumns(output: string): string {
-  return `s.step, ${rowName} as name, s.item_key, s.at_once, s.next_item, s.item_order, s.status as step_status, s.fence, s.round,
+  return `s.step, ${rowName} as name, s.item_key, s.at_once, s.next_item, s.item_order, s.priority, s.status as step_status, s.fence, s.round,
   ${countedAttempts} as attempts, s.failures, s.losses, s.open_dependencies, s.worker_id, s.undo_of,
   ${output} as output, s.error::text as error,
   ${epochMs('s.started_at')} as step_started_at, ${epochMs('s.finished_at')} as step_finished_at,

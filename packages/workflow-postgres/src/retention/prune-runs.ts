@@ -69,6 +69,24 @@ pruned_attempts as (
 ),
 pruned_values as (
   delete from belay.workflow_values v using ended_runs e where v.run_id = any (array[e.id])
+),
+-- A throttled key stays until its period is over. One that somebody has locked is about to have another run.
+old_collections as materialized (
+  select c.ctid as row_at
+  from ended_runs e
+  cross join lateral (
+    select k.definition_id, k.key from belay.workflow_collected_calls k where k.run_id = any (array[e.id])
+    order by k.position desc limit 1
+  ) carried
+  join belay.workflow_collections c on c.definition_id = any (array[carried.definition_id]) and c.key = any (array[carried.key])
+  where c.run_id = any (array[e.id]) and c.closes_at <= belay.store_now()
+  for update of c skip locked
+),
+pruned_collections as (
+  delete from belay.workflow_collections c where c.ctid = any (array(select o.row_at from old_collections o))
+),
+pruned_calls as (
+  delete from belay.workflow_collected_calls k using ended_runs e where k.run_id = any (array[e.id])
 )
 delete from belay.workflow_runs r using ended_runs e where r.id = any (array[e.id])
 returning r.id as run_id`,

@@ -16,6 +16,7 @@ export interface RunColumns {
   readonly tags: string | null
   readonly parent_run_id: string | null
   readonly parent_step: number | null
+  readonly run_priority: number | null
 }
 
 /** Decodes a run without its status, which readers decode differently, and without the fields that only some readers need. */
@@ -33,6 +34,7 @@ export function decodeRun(row: RunColumns): Omit<StoredRun, 'status' | 'openStep
     deadlineAt: row.deadline_at,
     tags: tagsOf(row.tags),
     parent: parentOf(row),
+    ...(row.run_priority === null ? {} : { priority: row.run_priority }),
   }
 }
 

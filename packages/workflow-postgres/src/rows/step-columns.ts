@@ -25,6 +25,7 @@ export interface StepColumns extends UndoColumns {
   readonly at_once: number | null
   readonly next_item: number | null
   readonly item_order: readonly number[] | null
+  readonly priority: number | null
 }
 
 /** A step without its payloads. */
@@ -50,6 +51,7 @@ export function decodeStep(row: StepColumns): StoredStep {
     failingSince: row.failing_since,
     succeeded: row.succeeded,
     branch: row.branch,
+    ...(row.priority === null ? {} : { priority: row.priority }),
     ...(row.item_key === null ? {} : { itemKey: row.item_key }),
     ...(row.at_once === null
       ? {}

@@ -1,8 +1,11 @@
 import { pgSchema } from 'drizzle-orm/pg-core'
 import { DEFAULT_SCHEMA } from '../schema-name.ts'
+import { makeCollectedCalls, makeCollections } from './collections.ts'
 import { makeDefinitionSteps, makeDefinitions } from './definitions.ts'
 import { makeLimitKeys, makeLimitSlots, makeLimits, makeLimitWaiters } from './limits.ts'
+import { makeReadyLate } from './queue.ts'
 import { makeChildren, makeRuns } from './runs.ts'
+import { makeFirings, makeSchedules } from './schedules.ts'
 import { makeReady, makeReadyItems, makeSteps } from './steps.ts'
 import { makeAttempts, makeHistory, makeRunEnds, makeSignals, makeValues } from './trail.ts'
 import { makeLeases, makeWorkers } from './workers.ts'
@@ -26,13 +29,18 @@ export function makeTables(schemaName: string) {
     steps: makeSteps(schema),
     ready: makeReady(schema),
     readyItems: makeReadyItems(schema),
+    readyLate: makeReadyLate(schema),
     signals: makeSignals(schema),
     history: makeHistory(schema),
     attempts: makeAttempts(schema),
     values: makeValues(schema),
     runEnds: makeRunEnds(schema),
+    schedules: makeSchedules(schema),
+    firings: makeFirings(schema),
     workers: makeWorkers(schema),
     leases: makeLeases(schema),
+    collections: makeCollections(schema),
+    collectedCalls: makeCollectedCalls(schema),
     limits: makeLimits(schema),
     limitKeys: makeLimitKeys(schema),
     limitSlots: makeLimitSlots(schema),
@@ -51,13 +59,18 @@ export const workflowChildren = defaultTables.children
 export const workflowSteps = defaultTables.steps
 export const workflowReady = defaultTables.ready
 export const workflowReadyItems = defaultTables.readyItems
+export const workflowReadyLate = defaultTables.readyLate
 export const workflowSignals = defaultTables.signals
 export const workflowHistory = defaultTables.history
 export const workflowAttempts = defaultTables.attempts
 export const workflowValues = defaultTables.values
 export const workflowRunEnds = defaultTables.runEnds
+export const workflowSchedules = defaultTables.schedules
+export const workflowFirings = defaultTables.firings
 export const workflowWorkers = defaultTables.workers
 export const workflowLeases = defaultTables.leases
+export const workflowCollections = defaultTables.collections
+export const workflowCollectedCalls = defaultTables.collectedCalls
 export const workflowLimits = defaultTables.limits
 export const workflowLimitKeys = defaultTables.limitKeys
 export const workflowLimitSlots = defaultTables.limitSlots

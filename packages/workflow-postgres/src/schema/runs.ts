@@ -51,6 +51,8 @@ export function makeRuns(schema: Schema) {
       parentStep: integer('parent_step'),
       /** True if each end of the run becomes a row of `workflow_run_ends`, by a trigger. Null for false. */
       reportsEnd: boolean('reports_end'),
+      /** Null for 0. */
+      priority: integer(),
       input: json(),
       cause: json(),
     },

@@ -64,6 +64,8 @@ export function makeSteps(schema: Schema) {
       nextItem: integer('next_item'),
       /** Of such a step after an operator's action, if ended items lie between those that wait: their indexes. Then `next_item` is a position in it. */
       itemOrder: integer('item_order').array(),
+      /** Its run's priority and its own. Null for 0. */
+      priority: integer(),
     },
     (table) => [
       primaryKey({ name: 'workflow_steps_pkey', columns: [table.runId, table.step] }),

@@ -11,6 +11,7 @@ import type { Statement } from '../connection/statement.ts'
 import { type ClaimRow, claimedColumns, countedAttempts, decodeClaim } from '../rows/claim-row.ts'
 import { FIRST_ITEM, RANGE_ITEMS_MAX, RANGES_MIN } from '../rows/item-rows.ts'
 import { type Keeping, keptColumns, keptRows, NOT_KEPT } from '../rows/kept-attempts.ts'
+import { leadOf, placeNow } from '../rows/queue-place.ts'
 import { stepIs } from '../rows/step-lookup.ts'
 
 /**
@@ -65,7 +66,7 @@ completed_maps as (
   from expanded_attempts a
   where s.run_id = any (array[a.run_id]) and ${stepIs('s', 'a.step')} and s.fence = any (array[a.fence])
     and s.worker_id = any (array[a.worker_id]) and s.status = any (array[a.leased_status])
-  returning a.run_id, a.step, a.fence, a.definition_id, a.items, a.at_once, a.items_before, a.position, s.round as map_round${keeping.columns}
+  returning a.run_id, a.step, a.fence, a.definition_id, a.items, a.at_once, a.items_before, a.position, s.round as map_round, s.priority as map_priority${keeping.columns}
 ),
 -- The join waited for its map alone, and in a paused run for the resumption. Without items it begins at once.
 waiting_joins as (
@@ -79,7 +80,7 @@ waiting_joins as (
     finished_at = case when s.open_dependencies = j.leased_at then null else s.finished_at end,
     at_once = j.at_once, next_item = least(j.at_once, j.items), item_order = null
   from (
-    select m.run_id, m.step, m.fence, m.definition_id, m.items, m.at_once, m.items_before, m.position, m.map_round, ds.dependents[1] as join_step,
+    select m.run_id, m.step, m.fence, m.definition_id, m.items, m.at_once, m.items_before, m.position, m.map_round, m.map_priority, ds.dependents[1] as join_step,
       'pending' as waiting_status,
       case when m.items = 0 and row_number() over (order by m.run_id, m.step) <= $12::int and exists (select from live_worker) then 1 end as leased_at
     from completed_maps m
@@ -87,7 +88,7 @@ waiting_joins as (
     order by m.run_id, ds.dependents[1]
   ) j
   where s.run_id = any (array[j.run_id]) and ${stepIs('s', 'j.join_step')} and s.status = any (array[j.waiting_status])
-  returning s.run_id, s.step, s.status, s.fence, ${claimedColumns}, j.step as map, j.definition_id, j.items, coalesce(j.at_once, j.items) as at_once,
+  returning s.run_id, s.step, s.status, s.fence, ${claimedColumns}, s.priority, j.map_priority, j.step as map, j.definition_id, j.items, coalesce(j.at_once, j.items) as at_once,
     j.items_before, j.position, s.open_dependencies - j.items as held, j.map_round, j.fence as map_fence
 ),
 -- A map that runs again decides its items anew.
@@ -100,7 +101,7 @@ removed_items as (
 beginning_items as materialized (
   select b.*, greatest(0, least(b.beginning, b.room - (sum(b.beginning) over (order by b.run_id, b.map))::int + b.beginning)) as leased
   from (
-    select w.run_id, w.map, w.definition_id, w.items, w.items_before, w.at_once, w.held, w.map_round, w.position,
+    select w.run_id, w.map, w.definition_id, w.items, w.items_before, w.at_once, w.held, w.map_round, w.map_priority as priority, null as undo_of, w.position,
       case when w.held = 0 then least(w.at_once, w.items) else 0 end as beginning,
       -- Of a map that was claimed or moved before, the items show it too: a worker's cached payloads may be stale for them.
       greatest(w.map_fence - 1, (select max(o.fence) + 1 from removed_items o where o.run_id = w.run_id and o.map = w.map)) as fence,
@@ -109,12 +110,12 @@ beginning_items as materialized (
   ) b
 ),
 added_items as (
-  insert into belay.workflow_steps (run_id, step, round, fence, open_dependencies, status, attempts, worker_id, started_at, item_key, item)
+  insert into belay.workflow_steps (run_id, step, round, fence, open_dependencies, status, attempts, worker_id, started_at, item_key, item, priority)
   select b.run_id, (b.map + 1) * ${FIRST_ITEM} + i.index, b.map_round, case when i.index < b.leased then b.fence + 1 else b.fence end,
     case when i.index < b.at_once then b.held else b.held + 1 end,
     case when i.index < b.leased then 'running' when i.index < b.beginning then 'ready' else 'pending' end,
     case when i.index < b.leased then 1 else 0 end, case when i.index < b.leased then $1::uuid end,
-    case when i.index < b.leased then belay.store_clock() end, i.key, i.value::json
+    case when i.index < b.leased then belay.store_clock() end, i.key, i.value::json, b.priority
   from beginning_items b
   cross join lateral (
     select each.key, each.value, each.number::int - 1 as index
@@ -125,14 +126,14 @@ added_items as (
 -- From the counts, not from the rows: there may be thousands. Few are queued one by one, so that many workers can share them.
 queued_items as (
   insert into belay.workflow_ready (available_at, definition_id, step, fence, run_id)
-  select belay.store_now(), b.definition_id, (b.map + 1) * ${FIRST_ITEM} + n.index, b.fence, b.run_id
+  select ${placeNow(leadOf('b'))}, b.definition_id, (b.map + 1) * ${FIRST_ITEM} + n.index, b.fence, b.run_id
   from beginning_items b
   cross join lateral generate_series(b.leased, b.beginning - 1) as n (index)
   where b.beginning - b.leased < ${RANGE_ITEMS_MAX}
 ),
 queued_ranges as (
   insert into belay.workflow_ready_items (available_at, definition_id, step, items, fence, run_id)
-  select belay.store_now(), b.definition_id, (b.map + 1) * ${FIRST_ITEM} + n.index, least(w.items, b.beginning - n.index), b.fence, b.run_id
+  select ${placeNow(leadOf('b'))}, b.definition_id, (b.map + 1) * ${FIRST_ITEM} + n.index, least(w.items, b.beginning - n.index), b.fence, b.run_id
   from beginning_items b
   cross join lateral (select least(${RANGE_ITEMS_MAX}, (b.beginning - b.leased) / ${RANGES_MIN}) as items) w
   cross join lateral generate_series(b.leased, b.beginning - 1, w.items) as n (index)
@@ -140,7 +141,7 @@ queued_ranges as (
 ),
 queued_joins as (
   insert into belay.workflow_ready (available_at, definition_id, step, fence, run_id)
-  select belay.store_now(), w.definition_id, w.step, w.fence, w.run_id from waiting_joins w where w.status = 'ready'
+  select ${placeNow(leadOf('w'))}, w.definition_id, w.step, w.fence, w.run_id from waiting_joins w where w.status = 'ready'
 )${keeping.rows}
 select m.position::int as position, coalesce(b.beginning > b.leased or w.status = 'ready', false) as queued, coalesce(b.leased, 0) as leased,
   b.fence + 1 as item_fence, b.map_round as item_round, m.run_id, w.step, w.fence, coalesce(w.status = 'running', false) as joins,

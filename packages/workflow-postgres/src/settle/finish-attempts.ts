@@ -5,6 +5,7 @@ import type { Statement } from '../connection/statement.ts'
 import { claimedColumns, countedAttempts } from '../rows/claim-row.ts'
 import { FIRST_ITEM } from '../rows/item-rows.ts'
 import { type Keeping, keptColumns, keptRows, NOT_KEPT } from '../rows/kept-attempts.ts'
+import { leadOf, placeNow } from '../rows/queue-place.ts'
 import { forwardStatuses } from '../rows/run-statuses.ts'
 import { ITEMS, SKIPS, STEPS, type Walk } from './finish-walks.ts'
 import { decodeFinished, type Finished, type FinishedRow } from './finished-rows.ts'
@@ -174,13 +175,13 @@ updated_steps as (
   from blocked_steps b
   where s.run_id = any (array[b.run_id]) and ${walk.blocked} and s.status = any (array[b.blocked_status])
     and s.open_dependencies > 0
-  returning s.run_id, s.step, s.fence, b.definition_id, ${claimedColumns},
+  returning s.run_id, s.step, s.fence, b.definition_id, ${claimedColumns}, s.priority,
     s.open_dependencies = 0 as unblocked, s.open_dependencies = 0 and b.leased_at is not null as handed_back,
     s.fence = 1 and s.undo_of is null and s.failures = 0 and s.losses = 0 as is_first${walk.counted}
 ),${walk.freed}
 queued_steps as (
   insert into belay.workflow_ready (available_at, definition_id, step, fence, run_id)
-  select belay.store_now(), u.definition_id, u.step, u.fence, u.run_id
+  select ${placeNow(leadOf('u'))}, u.definition_id, u.step, u.fence, u.run_id
   from updated_steps u
   where u.unblocked and not u.handed_back
 ),

@@ -1,5 +1,6 @@
 import { claimedColumns, countedAttempts } from '../rows/claim-row.ts'
 import { FIRST_ITEM, newItem, newItems, templateOf } from '../rows/item-rows.ts'
+import { leadOf, placeNow } from '../rows/queue-place.ts'
 import { stepIs } from '../rows/step-lookup.ts'
 
 /** How the statements that record finished attempts walk from a row to the rows that wait for it. */
@@ -130,11 +131,11 @@ freed_items as (
   ) f
   where s.run_id = any (array[f.run_id]) and s.step >= f.begin_step and s.step < f.end_step
     and s.status = any (array[f.waiting_status])
-  returning s.run_id, s.step, s.fence, s.status, f.definition_id, ${claimedColumns}, ${newItem(1)}
+  returning s.run_id, s.step, s.fence, s.status, f.definition_id, ${claimedColumns}, s.priority, ${newItem(1)}
 ),
 queued_items as (
   insert into belay.workflow_ready (available_at, definition_id, step, fence, run_id)
-  select belay.store_now(), i.definition_id, i.step, i.fence, i.run_id from freed_items i where i.status = 'ready'
+  select ${placeNow(leadOf('i'))}, i.definition_id, i.step, i.fence, i.run_id from freed_items i where i.status = 'ready'
 ),`,
   queued: `
   or exists (select from freed_items i where i.status = 'ready')`,

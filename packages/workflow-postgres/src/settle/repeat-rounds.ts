@@ -4,6 +4,7 @@ import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
 import { templateOf } from '../rows/item-rows.ts'
 import { type Keeping, keptColumns, keptRows, NOT_KEPT } from '../rows/kept-attempts.ts'
+import { leadOf, notedLate, placeAt } from '../rows/queue-place.ts'
 import { stepIs } from '../rows/step-lookup.ts'
 
 /**
@@ -55,14 +56,14 @@ completed_rounds as (
   from repeated_attempts a
   where s.run_id = any (array[a.run_id]) and ${stepIs('s', 'a.step')} and s.fence = any (array[a.fence])
     and s.worker_id = any (array[a.worker_id]) and s.status = any (array[a.leased_status])
-  returning a.run_id, a.step, a.fence, a.definition_id, a.output, a.next_key, a.delay_ms, a.position, s.round as effect_round${keeping.columns}
+  returning a.run_id, a.step, a.fence, a.definition_id, a.output, a.next_key, a.delay_ms, a.position, s.round as effect_round, s.priority${keeping.columns}
 ),
 -- The join waits for one round at a time: its count stays. While its row is locked, the run can be neither stopped nor paused.
 locked_joins as materialized (
-  select j.run_id, j.step, j.fence, j.definition_id, j.output, j.next_key, j.delay_ms, j.position, j.effect_round,
+  select j.run_id, j.step, j.fence, j.definition_id, j.output, j.next_key, j.delay_ms, j.position, j.effect_round, j.priority,
     s.status = 'pending' as waits, s.open_dependencies - 1 as held
   from (
-    select c.run_id, c.step, c.fence, c.definition_id, c.output, c.next_key, c.delay_ms, c.position, c.effect_round, ds.dependents[1] as join_step
+    select c.run_id, c.step, c.fence, c.definition_id, c.output, c.next_key, c.delay_ms, c.position, c.effect_round, c.priority, ds.dependents[1] as join_step
     from completed_rounds c
     join belay.workflow_definition_steps ds
       on ds.definition_id = any (array[c.definition_id]) and ds.step = any (array[${templateOf('c.step')}])
@@ -72,7 +73,7 @@ locked_joins as materialized (
   for update of s
 ),
 next_rounds as materialized (
-  select n.run_id, n.step + 1 as step, n.definition_id, n.output, n.next_key, n.position, n.effect_round, n.held,
+  select n.run_id, n.step + 1 as step, n.definition_id, n.output, n.next_key, n.position, n.effect_round, n.held, n.priority, null as undo_of,
     case when n.begins and n.turn <= n.room then n.fence + 1 else n.fence end as fence,
     case when not n.waits then 'cancelled' when n.held > 0 then 'pending' when n.begins and n.turn <= n.room then 'running' else 'ready' end as status,
     case when n.waits and n.delay_ms > 0 then belay.store_now() + n.delay_ms * interval '1 millisecond' end as available_at
@@ -83,16 +84,19 @@ next_rounds as materialized (
   ) n
 ),
 added_rounds as (
-  insert into belay.workflow_steps (run_id, step, round, fence, open_dependencies, status, attempts, worker_id, started_at, available_at, item_key, item)
+  insert into belay.workflow_steps (run_id, step, round, fence, open_dependencies, status, attempts, worker_id, started_at, available_at, item_key, item, priority)
   select n.run_id, n.step, n.effect_round, n.fence, case when n.status = 'pending' then n.held else 0 end, n.status,
     case when n.status = 'running' then 1 else 0 end, case when n.status = 'running' then $1::uuid end,
-    case when n.status = 'running' then belay.store_clock() end, n.available_at, n.next_key, n.output::json
+    case when n.status = 'running' then belay.store_clock() end, n.available_at, n.next_key, n.output::json, n.priority
   from next_rounds n
 ),
 queued_rounds as (
   insert into belay.workflow_ready (available_at, definition_id, step, fence, run_id)
-  select coalesce(n.available_at, belay.store_now()), n.definition_id, n.step, n.fence, n.run_id from next_rounds n where n.status = 'ready'
-)${keeping.rows}
+  select ${placeAt('coalesce(n.available_at, belay.store_now())', leadOf('n'))}, n.definition_id, n.step, n.fence, n.run_id
+  from next_rounds n
+  where n.status = 'ready'
+),
+${notedLate(`(select * from next_rounds n where n.status = 'ready')`, 'q.available_at', leadOf('q'))}${keeping.rows}
 select n.position::int as position, n.status, n.fence, n.effect_round as round from next_rounds n`
 }
 

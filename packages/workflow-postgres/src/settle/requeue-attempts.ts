@@ -3,6 +3,7 @@ import { boundedLockWait, sharedLockWait } from '../base/lock-wait.ts'
 import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
 import { type Keeping, keptColumns, keptRows, NOT_KEPT } from '../rows/kept-attempts.ts'
+import { leadOf, notedLate, placeAt } from '../rows/queue-place.ts'
 import { stepIs } from '../rows/step-lookup.ts'
 
 /**
@@ -59,13 +60,14 @@ returned_steps as (
   from returned_attempts a
   where s.run_id = any (array[a.run_id]) and ${stepIs('s', 'a.step')} and s.fence = any (array[a.fence])
     and s.worker_id = any (array[a.worker_id]) and s.status = any (array[a.leased_status])
-  returning a.run_id, a.step, a.fence, a.definition_id, s.available_at, a.position${keeping.columns}
+  returning a.run_id, a.step, a.fence, a.definition_id, s.available_at, s.undo_of, s.priority, a.position${keeping.columns}
 ),
 queued_steps as (
   insert into belay.workflow_ready (available_at, definition_id, step, fence, run_id)
-  select r.available_at, r.definition_id, r.step, r.fence, r.run_id
+  select ${placeAt('r.available_at', leadOf('r'))}, r.definition_id, r.step, r.fence, r.run_id
   from returned_steps r
-)${keeping.rows}
+),
+${notedLate('returned_steps', 'q.available_at', leadOf('q'))}${keeping.rows}
 select position::int as position from returned_steps`
 }
 

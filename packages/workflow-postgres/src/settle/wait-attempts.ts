@@ -4,6 +4,7 @@ import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
 import { countedAttempts } from '../rows/claim-row.ts'
 import { type Keeping, keptColumns, keptRows, NOT_KEPT } from '../rows/kept-attempts.ts'
+import { leadOf, notedLate, placeAt } from '../rows/queue-place.ts'
 import { stepIs } from '../rows/step-lookup.ts'
 
 /**
@@ -53,15 +54,16 @@ waiting_steps as (
   from waiting_attempts a
   where s.run_id = any (array[a.run_id]) and ${stepIs('s', 'a.step')} and s.fence = any (array[a.fence])
     and s.worker_id = any (array[a.worker_id]) and s.status = any (array[a.leased_status])
-  returning a.run_id, a.step, a.fence, a.definition_id, s.available_at, s.status = 'ready' as is_ready, a.position${keeping.columns}
+  returning a.run_id, a.step, a.fence, a.definition_id, s.available_at, s.status = 'ready' as is_ready, s.undo_of, s.priority, a.position${keeping.columns}
 ),
 queued_steps as (
   insert into belay.workflow_ready (available_at, definition_id, step, fence, run_id)
   -- An instant that has passed counts as now: a claim that begins at its mark would skip what was due before.
-  select greatest(w.available_at, belay.store_now()), w.definition_id, w.step, w.fence, w.run_id
+  select ${placeAt('greatest(w.available_at, belay.store_now())', leadOf('w'))}, w.definition_id, w.step, w.fence, w.run_id
   from waiting_steps w
   where w.is_ready or w.available_at is not null
-)${keeping.rows}
+),
+${notedLate('waiting_steps', 'q.available_at', leadOf('q'))}${keeping.rows}
 select position::int as position, is_ready from waiting_steps`
 }
 

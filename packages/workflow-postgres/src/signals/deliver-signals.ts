@@ -4,6 +4,7 @@ import { contended, lockWait, passingLockWait, restoredLockWait } from '../base/
 import { isUuid } from '../base/uuid.ts'
 import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
+import { leadOf, placeNow } from '../rows/queue-place.ts'
 import { forwardStatuses } from '../rows/run-statuses.ts'
 import { stepIs } from '../rows/step-lookup.ts'
 
@@ -76,11 +77,11 @@ signalled_steps as (
     worker_id = case when not t.delivered then s.worker_id end
   from taken_signals t
   where s.run_id = any (array[t.run_id]) and ${stepIs('s', 't.step')}
-  returning t.run_id, t.step, t.definition_id, t.fence, t.delivered, t.position
+  returning t.run_id, t.step, t.definition_id, t.fence, t.delivered, t.position, s.undo_of, s.priority
 ),
 queued_steps as (
   insert into belay.workflow_ready (available_at, definition_id, step, fence, run_id)
-  select belay.store_now(), s.definition_id, s.step, s.fence, s.run_id
+  select ${placeNow(leadOf('s'))}, s.definition_id, s.step, s.fence, s.run_id
   from signalled_steps s
   where s.delivered
 ),

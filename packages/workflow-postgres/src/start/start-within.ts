@@ -21,7 +21,7 @@ export async function startWithin(
   // The runs cannot be sent again one by one: after an error the caller's transaction is over.
   const started = await startRuns(parts.transaction, runs, { waits: lockWait(1) }).catch(
     async (error: unknown) => {
-      throw (await isTooNew(parts, runs, error)) ? tooNew(error) : error
+      throw await startErrorWithin(parts, runs, error)
     },
   )
   if (started.some(({ created }) => created)) {
@@ -30,6 +30,15 @@ export async function startWithin(
     ])
   }
   return started
+}
+
+/** The error of a start in a caller's transaction: a conflict, if the transaction is too old to see the definition. */
+export async function startErrorWithin(
+  parts: { readonly transaction: Connection; readonly beside: Beside },
+  runs: readonly NewRun[],
+  error: unknown,
+): Promise<unknown> {
+  return (await isTooNew(parts, runs, error)) ? tooNew(error) : error
 }
 
 /** How long the look beside the transaction may take, in milliseconds. */

@@ -1,10 +1,18 @@
-import type { BegunUndo, Claim, Lease, StoredRunStatus, UndoPlan } from '@belay/workflow/adapter'
+import {
+  type BegunUndo,
+  type Claim,
+  type Lease,
+  type StoredRunStatus,
+  UNDO_LEAD_MINUTES,
+  type UndoPlan,
+} from '@belay/workflow/adapter'
 import { boundedLockWait, contended, SHARED_LOCK_WAIT_MS, sharedLockWait } from '../base/lock-wait.ts'
 import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
 import { type ChangedRunRow, changedRunColumns, decodeChangedRun } from '../rows/changed-run.ts'
 import { type ClaimRow, claimedColumns, decodeClaim } from '../rows/claim-row.ts'
 import type { LeaseJournal } from '../rows/lease-journal.ts'
+import { placeNow } from '../rows/queue-place.ts'
 import { stepIs } from '../rows/step-lookup.ts'
 
 /**
@@ -78,7 +86,7 @@ journaled_runs as (
 ),
 queued_undos as (
   insert into belay.workflow_ready (available_at, definition_id, step, fence, run_id)
-  select belay.store_now(), u.definition_id, u.step, u.fence, u.run_id
+  select ${placeNow(String(UNDO_LEAD_MINUTES))}, u.definition_id, u.step, u.fence, u.run_id
   from begun_undos u
   where u.open_dependencies = 0 and not u.handed_back
 ),

@@ -96,7 +96,8 @@ async function cancelEach(
   throw new StoreContendedError(message, { runId: first.runId, cause: first.error })
 }
 
-async function cancel(
+/** One statement, which may be part of a transaction. `waits` is how long it waits for a locked row, as Postgres takes it. */
+export async function cancel(
   connection: Connection,
   { cause, stop = 'cancellation', entry }: CancelRequest,
   runIds: readonly string[],

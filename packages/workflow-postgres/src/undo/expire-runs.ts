@@ -1,4 +1,9 @@
-import { type ChangedRun, deadlineCause, DEADLINE_DROPPED as SPARED } from '@belay/workflow/adapter'
+import {
+  type Adapter,
+  type ChangedRun,
+  deadlineCause,
+  DEADLINE_DROPPED as SPARED,
+} from '@belay/workflow/adapter'
 import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
 import { type ChangedRunRow, changedRunColumns, decodeChangedRun } from '../rows/changed-run.ts'
@@ -95,12 +100,14 @@ left join stopped_runs s on s.id = o.id`,
 }
 
 /**
- * The time until the next queued step of these definitions becomes claimable, and until the next deadline, in milliseconds from now. Index: the queue
- * by (definition, available_at), and the partial index of deadlines. It reads one entry for each definition, and one deadline. No locks.
+ * The time until the next queued step of these definitions becomes claimable, and until the next deadline and the next schedule, in milliseconds from
+ * now. Index: the queue by (definition, available_at), and the partial indexes of deadlines and of schedules. It reads one entry for each definition,
+ * one deadline and one schedule. No locks.
  */
 export const readUpcoming: Statement<{
   readonly claim_in_ms: number | null
   readonly deadline_in_ms: number | null
+  readonly schedule_in_ms: number | null
 }> = {
   name: 'read_upcoming',
   text: `
@@ -121,7 +128,14 @@ select
     where r.deadline_at is not null and r.stop is null and r.status in (${forwardStatuses})
     order by r.deadline_at
     limit 1
-  ) as deadline_in_ms`,
+  ) as deadline_in_ms,
+  (
+    select (extract(epoch from s.due_at - belay.store_now()) * 1000)::float8
+    from belay.workflow_schedules s
+    where s.due_at is not null
+    order by s.due_at
+    limit 1
+  ) as schedule_in_ms`,
 }
 
 // How often it looks for others after it met locked runs.
@@ -149,7 +163,11 @@ export async function expireRuns(
 export async function upcoming(
   connection: Connection,
   request: { readonly definitionIds: readonly number[] },
-): Promise<{ readonly claimInMs: number | null; readonly deadlineInMs: number | null }> {
+): ReturnType<Adapter['upcoming']> {
   const [row] = await connection.query(readUpcoming, [request.definitionIds])
-  return { claimInMs: row!.claim_in_ms, deadlineInMs: row!.deadline_in_ms }
+  return {
+    claimInMs: row!.claim_in_ms,
+    deadlineInMs: row!.deadline_in_ms,
+    scheduleInMs: row!.schedule_in_ms,
+  }
 }

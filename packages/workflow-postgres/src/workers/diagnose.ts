@@ -2,6 +2,7 @@ import type { Diagnosis, LiveRuns, StrandedStep } from '@belay/workflow/adapter'
 import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
 import { FIRST_ITEM, rowName, templateOf } from '../rows/item-rows.ts'
+import { leadOf } from '../rows/queue-place.ts'
 import { liveStatuses } from '../rows/run-statuses.ts'
 import { stepIs } from '../rows/step-lookup.ts'
 import { listWorkers } from './list-workers.ts'
@@ -81,26 +82,30 @@ select d.id as definition_id, d.name as workflow, d.version, due.steps,
   (extract(epoch from due.oldest_due_at) * 1000)::float8 as oldest_due_at
 from belay.workflow_definitions d
 cross join lateral (
-  select count(*)::int as steps, min(overdue.available_at) as oldest_due_at
+  select count(*)::int as steps, min(overdue.ready_at) as oldest_due_at
   from (
-    select q.available_at
+    -- A place is as much before the time when the step became ready as its priority says.
+    select case when s.available_at >= q.available_at then s.available_at
+      else q.available_at + ${leadOf('s')} * interval '1 minute' end as ready_at
     from (
-      (select r.available_at
+      (select r.available_at, r.run_id, r.step
       from belay.workflow_ready r
       where r.definition_id = d.id and r.available_at < belay.store_now() - $1::float8 * interval '1 millisecond'
       order by r.available_at
       limit $2::int)
       union all
-      (select i.available_at
+      (select i.available_at, i.run_id, i.step + each.number as step
       from belay.workflow_ready_items i
-      cross join lateral generate_series(1, i.items)
+      cross join lateral generate_series(0, i.items - 1) as each (number)
       where i.definition_id = d.id and i.available_at < belay.store_now() - $1::float8 * interval '1 millisecond'
       order by i.available_at
       limit $2::int)
     ) q
+    join belay.workflow_steps s on s.run_id = any (array[q.run_id]) and ${stepIs('s', 'q.step')}
     order by q.available_at
     limit $2::int
   ) overdue
+  where overdue.ready_at < belay.store_now() - $1::float8 * interval '1 millisecond'
 ) due
 where due.steps > 0
 order by d.name collate "C", d.version`,

@@ -3,6 +3,7 @@ import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
 import { type ClaimRow, claimedColumns, decodeClaim } from '../rows/claim-row.ts'
 import { type Keeping, keptColumns, keptRows, NOT_KEPT } from '../rows/kept-attempts.ts'
+import { leadOf, placeNow } from '../rows/queue-place.ts'
 import { liveStatuses } from '../rows/run-statuses.ts'
 import { stepIs } from '../rows/step-lookup.ts'
 
@@ -147,11 +148,11 @@ recovered_steps as (
     undo_finished_at = case when s.undo_of is not null then belay.store_now() end
   from locked_steps l
   where s.run_id = any (array[l.run_id]) and ${stepIs('s', 'l.step')}
-  returning s.run_id, s.step, s.fence, l.definition_id, ${claimedColumns}${keeping.columns}
+  returning s.run_id, s.step, s.fence, l.definition_id, ${claimedColumns}, s.priority${keeping.columns}
 ),
 queued_steps as (
   insert into belay.workflow_ready (available_at, definition_id, step, fence, run_id)
-  select belay.store_now(), s.definition_id, s.step, s.fence, s.run_id
+  select ${placeNow(leadOf('s'))}, s.definition_id, s.step, s.fence, s.run_id
   from recovered_steps s
 ),
 left_runs as materialized (

@@ -4,6 +4,7 @@ import { hostileWorkflow, type World } from './world.ts'
 
 const RETRY = ['attempts', 'retries', 'backoff', 'initial', 'max', 'jitter', 'for']
 const RETRIES = ['retry', ...RETRY.map((name) => `retry.${name}`)]
+const STARTS = ['start', 'start.debounce', 'start.throttle', 'start.batch', 'start.key']
 const TRANSACTION = ['transaction', 'transaction.isolation']
 /** The message about a wrong definition begins with the workflow. */
 const where = ['Workflow "w"', 'Workflow name']
@@ -52,7 +53,9 @@ export const DEFINITION_ROWS: readonly Row<World>[] = [
     name: 'define',
     call: (_, ...args) => define(...(args as unknown as Parameters<typeof define>)),
     args: () => ['w', { version: 1, concurrency: { limit: 1 } }],
-    options: { 1: ['version', 'input', 'deadline', ...LIMIT, ...RETRIES, 'timeout', 'lossesMax'] },
+    options: {
+      1: ['version', 'input', 'deadline', ...STARTS, ...LIMIT, ...RETRIES, 'timeout', 'lossesMax'],
+    },
     where,
   },
   {

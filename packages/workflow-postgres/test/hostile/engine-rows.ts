@@ -1,7 +1,7 @@
 import { memory } from '@belay/testing'
-import { createEngine } from '@belay/workflow'
+import { createEngine, type RunOptions } from '@belay/workflow'
 import type { Row } from './verdict.ts'
-import { hostileWorkflow, nextWorkflow, type World } from './world.ts'
+import { collectingWorkflow, hostileWorkflow, nextWorkflow, type World } from './world.ts'
 
 const ACTION = ['by', 'reason']
 const TIMES = ['key', 'tags', 'startAt', 'delay', 'deadline']
@@ -37,6 +37,13 @@ export const ENGINE_ROWS: readonly Row<World>[] = [
     args: () => [hostileWorkflow, [{ input: 1 }], {}],
     options: { 2: ['tx'] },
     where: ['runMany()', 'Run', ...INPUT, 'The tx given to'],
+  },
+  {
+    name: 'engine.run of a workflow that collects its starts',
+    call: ({ engine }, input, options) => engine.run(collectingWorkflow, input, options as RunOptions),
+    args: () => [{ key: 'k' }, {}],
+    options: { 0: ['key'], 1: [...TIMES, 'tx'] },
+    where: ['run()', 'Run', 'start.key of', 'Input of workflow "collecting"', 'The tx given to', 'Key '],
   },
   {
     name: 'one run of engine.runMany',
@@ -140,6 +147,21 @@ export const ENGINE_ROWS: readonly Row<World>[] = [
       options: { 0: [...FILTER, 'all'], 1: [...BULK, ...(verb === 'cancelMany' ? ['compensate'] : [])] },
     }),
   ),
+  {
+    name: 'runs.setPriority',
+    call: ({ engine }, ...args) =>
+      engine.runs.setPriority(...(args as unknown as Parameters<typeof engine.runs.setPriority>)),
+    args: ({ run }) => [run.id, 5, {}],
+    options: { 2: [...ACTION, 'tx'] },
+    where: ['setPriority()', 'There is no run', 'Run ', 'The tx given to'],
+  },
+  {
+    name: 'runs.setPriorityMany',
+    call: ({ engine }, ...args) =>
+      engine.runs.setPriorityMany(...(args as unknown as Parameters<typeof engine.runs.setPriorityMany>)),
+    args: () => [{ workflow: 'nothing' }, 5, {}],
+    options: { 0: [...FILTER, 'all'], 2: BULK },
+  },
   {
     name: 'runs.migrateMany',
     call: ({ engine }, ...args) =>

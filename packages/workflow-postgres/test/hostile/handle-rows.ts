@@ -33,6 +33,13 @@ const VERBS: readonly HandleRow[] = [
     }),
   ),
   {
+    name: 'setPriority',
+    call: (run, ...args) => run.setPriority(...(args as unknown as [number])),
+    args: () => [5, {}],
+    options: { 1: [...ACTION, 'tx'] },
+    where: ['setPriority()', 'Run ', 'The tx given to'],
+  },
+  {
     name: 'history',
     call: (run, options) => run.history(options),
     args: () => [{}],

@@ -8,6 +8,7 @@ import { DEFINITION_ROWS } from './definition-rows.ts'
 import { ENGINE_LIFE_ROWS, ENGINE_ROWS } from './engine-rows.ts'
 import { engineVerbRows, handleRows } from './handle-rows.ts'
 import { OTHER_ROWS } from './other-rows.ts'
+import { SCHEDULE_ROWS } from './schedule-rows.ts'
 import { exportedFunctions, methodsOf } from './surface.ts'
 import { complaintsOf, type Row } from './verdict.ts'
 import { hostileWorkflow, openWorld, renew, type World } from './world.ts'
@@ -15,6 +16,7 @@ import { hostileWorkflow, openWorld, renew, type World } from './world.ts'
 /** Functions that use the store. */
 const STORE_ROWS: readonly Row<World>[] = [
   ...ENGINE_ROWS,
+  ...SCHEDULE_ROWS,
   ...engineVerbRows(),
   ...handleRows('handle', ({ run }) => run),
   ...handleRows('keyed', ({ keyed }) => keyed),
@@ -52,6 +54,7 @@ describe('a hostile value', () => {
       ...methodsOf('runs', engine.runs),
       ...methodsOf('workers', engine.workers),
       ...methodsOf('approvals', engine.approvals),
+      ...methodsOf('schedules', engine.schedules),
       ...methodsOf('limits', engine.limits),
       ...methodsOf('handle', run),
       ...methodsOf('keyed', keyed),

@@ -28,6 +28,11 @@ export const nextWorkflow = define('hostile', { version: 2 })
   .approval('ok', { dependsOn: ['work'] })
   .step('more', { run: () => 1 })
 
+export const collectingWorkflow = define('collecting', {
+  version: 1,
+  start: { batch: { max: 2, within: '1s' }, key: 'key' },
+}).step('work', { run: () => 1 })
+
 export async function openWorld(adapter: Adapter): Promise<World> {
   const engine = createEngine({ adapter, workflows: [hostileWorkflow] })
   return { adapter, engine, workerId: NO_RUN, ...(await startRun(engine)) }

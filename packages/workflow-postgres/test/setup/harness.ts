@@ -90,18 +90,23 @@ async function verify(query: Parameters<typeof assertJournaled>[0], schema: stri
 }
 
 const TABLES = [
+  'schedules',
+  'firings',
   'definitions',
   'definition_steps',
   'runs',
   'steps',
   'ready',
   'ready_items',
+  'ready_late',
   'signals',
   'history',
   'attempts',
   'values',
   'run_ends',
   'children',
+  'collections',
+  'collected_calls',
   'workers',
   'leases',
   'limits',

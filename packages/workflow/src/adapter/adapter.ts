@@ -1,11 +1,11 @@
 import type { Clock } from '../clock.ts'
 import type { ApprovalsRequest, FoundApprovals } from './approvals.ts'
 import type { ChangedRun } from './changed-run.ts'
+import type { CollectedCalls, CollectedRun, NewCall } from './collected-calls.ts'
 import type { HistoryEntry, HistoryRecord, RunChange, RunToChange } from './control.ts'
 import type { DifferingItems, ItemCount, ItemsToRead } from './items-to-read.ts'
 import type { RunStatus } from './lifecycle.ts'
-import type { LimitVerbs } from './limit-verbs.ts'
-import type { FreesSlots } from './limits.ts'
+import type { FreesSlots, LimitVerbs } from './limits.ts'
 import type { PayloadRequest, RunPayloads } from './payloads.ts'
 import type {
   Claim,
@@ -22,6 +22,7 @@ import type {
 } from './records.ts'
 import type { RunCount, RunCountRequest, RunFilter } from './run-conditions.ts'
 import type { RunEnd, RunEndsRequest, WokenParent } from './run-ends.ts'
+import type { ScheduleVerbs } from './schedules.ts'
 import type { Delivery, NewSignal } from './signals.ts'
 import type { NewRun, StartedRun } from './starts.ts'
 import type { Stillness } from './stillness.ts'
@@ -55,7 +56,7 @@ import type { ObservedRun, Published, PublishRequest, RunNews, ValueRecord } fro
  * A lease belongs to a worker: `renew` extends one row, and with it every step that the worker holds. A step is held by (worker, fence). When a lease
  * expires, `sweep` first declares the worker dead, so that it can claim nothing more, and then returns its steps to the queue.
  */
-export interface Adapter extends LimitVerbs {
+export interface Adapter extends ScheduleVerbs, LimitVerbs {
   /** The adapter's name in messages: `'postgres'`, `'pglite'`, `'memory'`. */
   readonly name: string
 
@@ -110,6 +111,21 @@ export interface Adapter extends LimitVerbs {
     runs: readonly NewRun[],
     options?: WithinTransaction & { readonly lease?: Lease | undefined },
   ): Promise<readonly StartedRun[]>
+
+  /**
+   * Collects calls: each becomes part of a run that has not begun, or opens one, as `collectCalls()` decides under the lock of its definition and
+   * key. Never changes a run that has begun. A run that takes a call gets higher fences, so that no claim has an earlier input. A call that the
+   * store knows by its id is not counted again, and answers `repeated` with the run that carries it: of a run that is no batch, the ids of the
+   * last `CALL_IDS_MAX` calls are known. Results are in order, and calls of one key are taken in their order. Throws `missingDefinition()`, and
+   * `refusedStart()` for an input or key that the store can never store.
+   *
+   * With `tx`, the calls are part of that transaction, which keeps the lock of each key and each joined run until it ends. The adapter wakes
+   * workers when it commits, if it can. Throws `invalid_option` if `tx` is not an open transaction of this store.
+   */
+  collectCalls(calls: readonly NewCall[], options?: WithinTransaction): Promise<readonly CollectedRun[]>
+
+  /** The calls that a run carries. Null if there is no such run, or if it carries none. */
+  readCollected(runId: string): Promise<CollectedCalls | null>
 
   /** Registers a worker with a lease. Idempotent for a live worker. */
   registerWorker(worker: NewWorker): Promise<void>
@@ -285,12 +301,14 @@ export interface Adapter extends LimitVerbs {
   expireRuns(request: { readonly limit: number }): Promise<readonly ChangedRun[]>
 
   /**
-   * The milliseconds until the next queued step of these definitions that is not due yet becomes due, and until the next deadline of any run passes;
-   * negative if it has already passed. Null for neither.
+   * The milliseconds until the next queued step of these definitions that is not due yet becomes due, until the next deadline of any run passes, and
+   * until the next schedule is due; negative if it has already passed. Null for neither.
    */
-  upcoming(request: {
-    readonly definitionIds: readonly number[]
-  }): Promise<{ readonly claimInMs: number | null; readonly deadlineInMs: number | null }>
+  upcoming(request: { readonly definitionIds: readonly number[] }): Promise<{
+    readonly claimInMs: number | null
+    readonly deadlineInMs: number | null
+    readonly scheduleInMs: number | null
+  }>
 
   /**
    * One run with its steps in order and its values as in `readValues`. Null if there is no such run. With `items`, no other items of maps are read.

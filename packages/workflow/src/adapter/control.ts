@@ -35,10 +35,17 @@ export interface RunChange {
   /** The new rows of the steps that change. */
   readonly steps: readonly StepChange[]
   /** Which steps become claimable, and when; null is at once. Steps as they are after the change. */
-  readonly queue: readonly { readonly step: number; readonly availableAt: number | null }[]
+  readonly queue: readonly QueuedByChange[]
   readonly history: readonly HistoryEntry[]
   /** Present if the run moves to another definition. Then `steps` holds a row for each step of that definition. */
   readonly migration?: Migration
+}
+
+interface QueuedByChange {
+  readonly step: number
+  readonly availableAt: number | null
+  /** True if the step became ready at `availableAt` already: its place counts from then. Otherwise an instant that has passed counts as now. */
+  readonly waits?: boolean | undefined
 }
 
 /** The new row of a step. */

@@ -1,5 +1,6 @@
 import type { CaseCondition } from './case-condition.ts'
 import type { ChangedRun } from './changed-run.ts'
+import type { CollectMode } from './collect-mode.ts'
 import type { RunStatus, StepStatus } from './lifecycle.ts'
 import type { LimitEntry } from './limits.ts'
 import type { MapKind } from './map-kind.ts'
@@ -13,6 +14,8 @@ export interface DefinitionShape {
   readonly steps: readonly StepShape[]
   /** Each end of a run starts a follow-up: its runs report their ends. */
   readonly endSteps?: true | undefined
+  /** How the calls that start its runs are collected. Absent if each call starts a run. */
+  readonly collects?: CollectMode | undefined
   /** Of a shape that development mode stored under a number of its own: the version that its code states. Not part of the checksum. */
   readonly derivedFrom?: number | undefined
 }
@@ -228,6 +231,8 @@ export interface FoundRun {
   readonly parent: ParentRun | null
   /** Epoch milliseconds, store clock. Null without a deadline, and for a run that a caller's open transaction starts. */
   readonly deadlineAt: number | null
+  /** Absent for 0. */
+  readonly priority?: number | undefined
 }
 
 export interface RunRecord {
@@ -250,6 +255,8 @@ export interface RunRecord {
   readonly tags: readonly string[]
   /** The run that this one was started for. */
   readonly parent: ParentRun | null
+  /** Absent for 0. */
+  readonly priority?: number | undefined
 }
 
 /** What a completed run gave. */
@@ -301,6 +308,8 @@ export interface StepRecord {
   readonly irreversible?: boolean | undefined
   /** Only of an item of a map: its key. Its `name` is the map's, with the key in brackets. */
   readonly itemKey?: string | undefined
+  /** The run's and the step's own together. Absent for 0. */
+  readonly priority?: number | undefined
   /** Only of the `join` of a map that limits how many items are under way at a time, once the map has decided them. */
   readonly turns?: Turns | undefined
 }

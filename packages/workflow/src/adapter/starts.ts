@@ -18,6 +18,10 @@ export interface NewRun {
   readonly deadlineMs?: number | undefined
   /** Tags to find the run by. No duplicates, no empty texts. */
   readonly tags?: readonly string[] | undefined
+  /** Whole number from 0 to `PRIORITY_MAX`; default 0. Claims take steps of runs with a higher one first, see `placeOf()`. */
+  readonly priority?: number | undefined
+  /** For each step of the definition, the priority that is added to the run's. Default: all 0. */
+  readonly stepPriorities?: readonly number[] | undefined
   /** The run that this one is started for. */
   readonly parent?: ParentRun | undefined
   /** Each end of the run is kept for `findRunEnds`, until it is forgotten. Default false. */

@@ -11,6 +11,8 @@ export interface Stillness {
   claimableAt(definitionIds?: readonly number[]): number
   /** When the first deadline of a run passes. */
   deadlineAt(): number
+  /** When the first schedule is due. */
+  scheduleAt(): number
   /** When the first lease ends that nobody is sure to renew. In the past if a sweep would find something. */
   lapsesAt(): number
   /** The lease of this worker is sure to be renewed as long as `isSure()`. */

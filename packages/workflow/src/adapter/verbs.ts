@@ -27,6 +27,7 @@ export interface VerbFacts {
     | 'waits'
     | 'control'
     | 'ends'
+    | 'schedules'
     | 'limits'
     | 'reading'
     | 'retention'
@@ -63,6 +64,8 @@ export const VERBS = {
   findDefinition: { purpose: 'definitions', lostAnswer: 'again', within: true },
 
   startRuns: { purpose: 'start', lostAnswer: 'compare', contended: true, within: true },
+  collectCalls: { purpose: 'start', lostAnswer: 'again', contended: true, within: true },
+  readCollected: { purpose: 'reading', lostAnswer: 'again' },
 
   registerWorker: { purpose: 'worker', lostAnswer: 'again' },
   renew: { purpose: 'worker', lostAnswer: 'again' },
@@ -107,6 +110,9 @@ export const VERBS = {
   wakeParents: { purpose: 'ends', lostAnswer: 'again' },
   forgetRunEnds: { purpose: 'ends', lostAnswer: 'again' },
 
+  changeSchedules: { purpose: 'schedules', lostAnswer: 'look', contended: true, within: true },
+  readSchedules: { purpose: 'schedules', lostAnswer: 'again' },
+  readFirings: { purpose: 'schedules', lostAnswer: 'again' },
   declareLimits: { purpose: 'limits', lostAnswer: 'again' },
   setLimit: { purpose: 'limits', lostAnswer: 'again' },
   readLimits: { purpose: 'limits', lostAnswer: 'again' },

@@ -8,6 +8,7 @@ import type { Compensation } from './step.ts'
 import { type StepDraft, type StepPolicy, stepDraft } from './step-draft.ts'
 import type { Child, ChildKey, ChildWorkflow } from './wait.ts'
 import type { WaitPlace } from './wait-draft.ts'
+import type { WorkflowDefinition } from './workflow.ts'
 
 export const CHILD_OPTION_NAMES = [
   'dependsOn',
@@ -82,6 +83,12 @@ const CHILD: Kind<Child['of']> = {
   read(given) {
     if (typeof given === 'string' && given !== '') return given
     const { name, version, record } = given as ChildWorkflow & { readonly record?: unknown }
+    const { start } = given as Partial<WorkflowDefinition>
+    if (start != null)
+      return new Refusal(
+        `workflow ${shown(name)}, whose start collects calls,`,
+        ' A child is one run for one step: give it a workflow without the option start.',
+      )
     const isDefinition = typeof name === 'string' && typeof version === 'number' && record !== undefined
     return isDefinition ? (given as ChildWorkflow) : new Refusal(shown(given))
   },

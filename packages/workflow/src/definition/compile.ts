@@ -9,6 +9,8 @@ import { skippableSteps } from '../graph/skippable.ts'
 import { checkSchema } from './input-schema.ts'
 import { type LimitPolicy, limitsOf } from './limit.ts'
 import { positiveMs, wholeNumber } from './option-check.ts'
+import { priorityOf } from './priority-option.ts'
+import { type StartPolicy, startPolicy } from './start-policy.ts'
 import type { BranchPolicy, StepDefinition } from './step.ts'
 import { itemOf, type StepDraft } from './step-draft.ts'
 import type { WorkflowDefinition } from './workflow.ts'
@@ -19,8 +21,11 @@ export interface DefinitionHead {
   readonly version: number
   readonly schema: StandardSchemaV1 | undefined
   readonly deadlineMs: number | null
+  readonly priority: number
   /** Ends of its runs start follow-ups. */
   readonly endSteps?: true
+  /** How calls are collected into runs; null if each call starts one. */
+  readonly start: StartPolicy | null
   /** What its runs enter. Default: nothing. */
   readonly limits?: readonly LimitPolicy[]
 }
@@ -35,13 +40,19 @@ export function definitionHead(
     readonly version: unknown
     readonly input?: StandardSchemaV1 | undefined
     readonly deadline?: unknown
+    readonly priority?: unknown
+    readonly start?: unknown
     readonly limits?: readonly LimitPolicy[] | undefined
   },
 ): DefinitionHead {
   const version = wholeNumber({ workflow: name }, 'version', options.version, { min: 1, max: VERSION_MAX })
   if (options.input !== undefined) checkSchema({ workflow: name }, 'input', options.input)
-  const { limits = NO_LIMITS } = options
-  return { name, version, schema: options.input, deadlineMs: deadlineMs(name, options.deadline), limits }
+  return {
+    ...{ name, version, schema: options.input, deadlineMs: deadlineMs(name, options.deadline) },
+    priority: priorityOf({ workflow: name }, options.priority),
+    start: options.start === undefined ? null : startPolicy({ workflow: name }, options.start),
+    limits: options.limits ?? NO_LIMITS,
+  }
 }
 
 function deadlineMs(workflow: string, given: unknown): number | null {
@@ -66,6 +77,7 @@ export function compileDefinition(head: DefinitionHead, drafts: readonly StepDra
     graph,
     facts: (number) => factsOf(byNumber[number]!),
     endSteps: head.endSteps,
+    collects: head.start?.collect.mode,
   })
   const pivots = [...byNumber.keys()].filter((number) => byNumber[number]!.pivot)
   const misplaced = parallelToPivot(head.name, graph, pivots)

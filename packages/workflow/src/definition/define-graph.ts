@@ -71,6 +71,8 @@ export function defineGraph<
     version: graph.version ?? 1,
     input: graph.input,
     deadline: graph.deadline,
+    priority: graph.priority,
+    start: graph.start,
     limits: limitPolicies(place, graph, {
       of: 'run',
       keyOf: (option, given) => handlerNamed({ place, option, name: given, handlers }) as LimitKey | null,
@@ -85,6 +87,8 @@ export function defineGraph<
     name,
     version: head.version,
     deadlineMs: head.deadlineMs,
+    priority: head.priority,
+    start: head.start,
     followUp,
     ...compileDefinition(followUp === null ? head : { ...head, endSteps: true }, drafts),
     validate: (input: unknown) => validateInput(name, head.schema, input),

@@ -23,6 +23,9 @@ import type { WorkflowLimitOptions } from './limit-options.ts'
 import { loopDrafts } from './loop-draft.ts'
 import { mapDrafts } from './map-draft.ts'
 import { checkOptionNames } from './option-check.ts'
+import { PRIORITY_OPTION_NAMES } from './priority-option.ts'
+import type { BatchOptions, StartInput, StartOptions } from './start-options.ts'
+import type { StartPolicy } from './start-policy.ts'
 import {
   checkStepOptions,
   DEFAULT_POLICY,
@@ -42,15 +45,24 @@ import { pollDraft, signalDraft, sleepDraft, type WaitPlace } from './wait-draft
 import type { ReceivesAnything } from './wait-options.ts'
 
 /** What `define()` takes. `retry`, `timeout` and `lossesMax` are the defaults of all steps. */
-export interface DefineOptions<Schema extends StandardSchemaV1>
-  extends StepDefaults,
-    WorkflowLimitOptions<Stored<StandardSchemaV1.InferOutput<Schema>>> {
+export interface DefineOptions<
+  Schema extends StandardSchemaV1,
+  Batch extends BatchOptions | undefined = undefined,
+> extends StepDefaults,
+    WorkflowLimitOptions<StartInput<Stored<StandardSchemaV1.InferOutput<Schema>>, Batch>> {
   /** A whole number from 1. Raise it whenever steps or dependencies change: a run keeps the version it was started with. */
   readonly version: number
   /** Any Standard Schema (zod, valibot, arktype…), or `unchecked<Type>()`. Default: any JSON value, of type `unknown`. */
   readonly input?: (Schema & StorableSchema<Schema>) | undefined
   /** How long a run may take from its start. A run that takes longer fails with cause `deadline` and is undone. Default: no limit. */
   readonly deadline?: Duration | undefined
+  /** The priority of runs that are started without one: whole number from 0 to 1,000. Default 0. */
+  readonly priority?: number | undefined
+  /**
+   * Collects calls of `run()` into fewer runs: `{ debounce: '5s' }`, `{ throttle: '1m' }` or `{ batch: { max: 100, within: '1s' } }`, each with an
+   * optional `key`. Default: each call starts a run.
+   */
+  readonly start?: StartOptions<StandardSchemaV1.InferOutput<Schema>, Batch> | undefined
 }
 
 /**
@@ -58,29 +70,35 @@ export interface DefineOptions<Schema extends StandardSchemaV1>
  *
  * @throws DefinitionError for an invalid name, version or option.
  */
-export function define<const Name extends string, Schema extends StandardSchemaV1 = StandardSchemaV1>(
+export function define<
+  const Name extends string,
+  Schema extends StandardSchemaV1 = StandardSchemaV1,
+  Batch extends BatchOptions | undefined = undefined,
+>(
   name: Name,
-  options: DefineOptions<Schema>,
+  options: DefineOptions<Schema, Batch>,
 ): Workflow<
   Name,
   StandardSchemaV1.InferInput<Schema>,
   Readonly<Record<never, never>>,
-  Stored<StandardSchemaV1.InferOutput<Schema>>
+  StartInput<Stored<StandardSchemaV1.InferOutput<Schema>>, Batch>
 > {
   checkWorkflowName(name)
   const place = { workflow: name }
-  checkOptionNames(place, 'the definition', options, DEFINE_OPTION_NAMES)
+  checkOptionNames(place, 'the definition', options, DEFINITION_OPTION_NAMES)
   const limits = limitPolicies(place, options, { of: 'run' })
   const head = definitionHead(name, { ...options, limits })
   return new DefinedWorkflow(head, stepPolicy(place, options, DEFAULT_POLICY), new StepLog(), 0) as never
 }
 
-const DEFINE_OPTION_NAMES = [
+const DEFINITION_OPTION_NAMES = [
   'version',
   'input',
   'deadline',
+  'start',
   'concurrency',
   'rateLimit',
+  ...PRIORITY_OPTION_NAMES,
   ...POLICY_OPTION_NAMES,
 ]
 
@@ -121,6 +139,8 @@ class DefinedWorkflow implements TypedDefinition<string, unknown, unknown, Recei
   readonly name: string
   readonly version: number
   readonly deadlineMs: number | null
+  readonly priority: number
+  readonly start: StartPolicy | null
   readonly #head: DefinitionHead
   readonly #defaults: StepPolicy
   readonly #log: StepLog
@@ -131,6 +151,8 @@ class DefinedWorkflow implements TypedDefinition<string, unknown, unknown, Recei
     this.name = head.name
     this.version = head.version
     this.deadlineMs = head.deadlineMs
+    this.priority = head.priority
+    this.start = head.start
     this.#head = head
     this.#defaults = defaults
     this.#log = log

@@ -129,7 +129,9 @@ function followUpDefinition(
   drafts: readonly StepDraft[],
 ): WorkflowDefinition {
   const workflow = followUpName(name)
-  const head: DefinitionHead = { name: workflow, version, schema: undefined, deadlineMs: null }
+  const head: DefinitionHead = {
+    ...{ name: workflow, version, schema: undefined, deadlineMs: null, priority: 0, start: null },
+  }
   const on: Handler = ({ input }) => (input as FollowUpInput).ended
   const choice = chooseDraft({ workflow, step: ENDED }, { on, cases: CASES }, defaults)
   const compiled = compileDefinition(head, [choice, ...drafts])
@@ -138,6 +140,7 @@ function followUpDefinition(
     name: workflow,
     version,
     deadlineMs: null,
+    priority: 0,
     followUp: null,
     validate: (input: unknown) => input,
   })

@@ -4,6 +4,7 @@ import { type CompiledDefinition, compileDefinition, type DefinitionHead } from 
 import type { EndKind } from './end-options.ts'
 import type { EndStepList } from './end-steps.ts'
 import { validateInput } from './input-schema.ts'
+import type { StartPolicy } from './start-policy.ts'
 import { checkHandlers, type StepDraft } from './step-draft.ts'
 import type { TypedDefinition } from './typed-definition.ts'
 import type { ReceivesAnything } from './wait-options.ts'
@@ -14,6 +15,8 @@ export class EndedWorkflow implements TypedDefinition<string, unknown, unknown, 
   readonly name: string
   readonly version: number
   readonly deadlineMs: number | null
+  readonly priority: number
+  readonly start: StartPolicy | null
   readonly #head: DefinitionHead
   readonly #drafts: readonly StepDraft[]
   readonly #ends: EndStepList
@@ -23,6 +26,8 @@ export class EndedWorkflow implements TypedDefinition<string, unknown, unknown, 
     this.name = head.name
     this.version = head.version
     this.deadlineMs = head.deadlineMs
+    this.priority = head.priority
+    this.start = head.start
     this.#head = { ...head, endSteps: true }
     this.#drafts = drafts
     this.#ends = ends

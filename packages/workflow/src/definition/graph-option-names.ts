@@ -1,5 +1,6 @@
 import { CONDITION_OPTION_NAMES } from './condition.ts'
 import type { GraphStepDefaults } from './graph-options.ts'
+import { PRIORITY_OPTION_NAMES } from './priority-option.ts'
 import { RETRY_OPTION_NAMES } from './retry-policy.ts'
 import { EFFECT_OPTION_NAMES, PIVOT_OPTION_NAMES } from './saga-options.ts'
 import type { StepDefaults } from './step-options.ts'
@@ -9,6 +10,8 @@ export const GRAPH_OPTION_NAMES = [
   'version',
   'input',
   'deadline',
+  ...PRIORITY_OPTION_NAMES,
+  'start',
   'steps',
   'dag',
   'ends',
@@ -26,6 +29,7 @@ export const ITEM_OPTION_NAMES = [
   'concurrency',
   'rateLimit',
   ...EFFECT_OPTION_NAMES,
+  ...PRIORITY_OPTION_NAMES,
   ...ATTEMPT_OPTION_NAMES,
   'lossesMax',
   ...CONDITION_OPTION_NAMES,

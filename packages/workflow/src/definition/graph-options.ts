@@ -6,9 +6,11 @@ import type { GraphEndStep } from './graph-ends.ts'
 import type { GraphChild, GraphWait } from './graph-wait.ts'
 import type { CompensationContext, StepContext, TransactionContext } from './handler.ts'
 import type { OnItemFailure } from './map-options.ts'
+import type { PriorityOption } from './priority-option.ts'
 import type { RetryOptions } from './retry-policy.ts'
 import type { EffectOptions, PivotOptions } from './saga-options.ts'
 import type { FailingOptions } from './settled.ts'
+import type { StartOptions } from './start-options.ts'
 import type { CompensateOn, HeartbeatOptions } from './step-options.ts'
 import type { StorableSchema } from './storable.ts'
 
@@ -26,6 +28,10 @@ export interface GraphOptions<
   readonly input?: (Schema & StorableSchema<Schema>) | undefined
   /** How long a run may take from its start. A run that takes longer fails with cause `deadline` and is undone. Default: no limit. */
   readonly deadline?: Duration | undefined
+  /** The priority of runs that are started without one: whole number from 0 to 1,000. Default 0. */
+  readonly priority?: number | undefined
+  /** Collects calls of `run()` into fewer runs, as in `define()`. Its `key` names a member of the input, so that it can come from JSON too. */
+  readonly start?: StartOptions<StandardSchemaV1.InferOutput<Schema>> | undefined
   /** How many runs may be under way at once, as in `define()`. */
   readonly concurrency?: GraphConcurrency<HandlerName> | readonly GraphConcurrency<HandlerName>[] | undefined
   /** How many runs may begin in a time, as in `define()`. */
@@ -93,6 +99,7 @@ export interface GraphItem<HandlerName extends string = string>
   extends GraphStepDefaults,
     HeartbeatOptions,
     EffectOptions,
+    PriorityOption,
     GraphCondition<HandlerName> {
   /** The name of the handler that does the work. */
   readonly handler: HandlerName

@@ -44,7 +44,12 @@ export type {
   TransactionContext,
 } from './handler.ts'
 export { InputIssues, unchecked } from './input-schema.ts'
-export type { ConcurrencyOptions, LimitKeyContext, RateLimitOptions, RunLimitKeyContext } from './limit-options.ts'
+export type {
+  ConcurrencyOptions,
+  LimitKeyContext,
+  RateLimitOptions,
+  RunLimitKeyContext,
+} from './limit-options.ts'
 export type { EndedRoundContext, RepeatOptions, RoundContext } from './loop-options.ts'
 export type {
   CompensateItemOptions,
@@ -57,6 +62,8 @@ export type {
 } from './map-options.ts'
 export { ATTEMPTS_MAX, DEFAULT_RETRY, type RetryOptions } from './retry-policy.ts'
 export type { FailingOptions, OnFailure, Settled } from './settled.ts'
+export type { BatchOptions, StartInput, StartKey, StartOptions } from './start-options.ts'
+export type { StartPolicy } from './start-policy.ts'
 export type { BranchPolicy, Compensation, RetryPolicy, StepDefinition, TransactionPolicy } from './step.ts'
 export { LOSSES_MAX } from './step-draft.ts'
 export type {

@@ -4,6 +4,7 @@ import { CONDITION_OPTION_NAMES } from './condition.ts'
 import type { Handler } from './handler.ts'
 import { openerName } from './map-draft.ts'
 import { checkOptionNames, optionMs, shown, wholeNumber } from './option-check.ts'
+import { PRIORITY_OPTION_NAMES } from './priority-option.ts'
 import { EFFECT_OPTION_NAMES } from './saga-options.ts'
 import type { Round } from './step.ts'
 import {
@@ -31,6 +32,7 @@ const LOOP_OPTION_NAMES = [
   'concurrency',
   'rateLimit',
   ...EFFECT_OPTION_NAMES,
+  ...PRIORITY_OPTION_NAMES,
   ...CONDITION_OPTION_NAMES,
   ...POLICY_OPTION_NAMES,
 ] as const
@@ -97,20 +99,20 @@ export function draftLoop(
   const { dependsOn, when, onSkipped, ...round } = options
   const { workflow, step: name } = place
   // A loop fails as a whole: with its beginning, or with a round.
-  const { retry, lossesMax, onFailure } = round
+  const { retry, lossesMax, onFailure, priority } = round
   // What decides whether the loop runs is asked before its first round. The join is skipped with the opener.
   const run = first === undefined ? noRoundBefore : first
   const opener = stepDraft(
     workflow,
     name,
-    { dependsOn, when, onSkipped, onFailure, retry, lossesMax, run } as UntypedStepOptions,
+    { dependsOn, when, onSkipped, onFailure, retry, lossesMax, priority, run } as UntypedStepOptions,
     defaults,
   )
   const item = {
     ...roundDraft(round),
     map: Object.freeze({ part: 'round' as const, ...policy }),
   }
-  const join = stepDraft(workflow, name, { run: null, onFailure }, defaults)
+  const join = stepDraft(workflow, name, { run: null, onFailure, priority }, defaults)
   return [
     { ...opener, name: openerName(name), map: Object.freeze({ part: 'repeat', item }) },
     {

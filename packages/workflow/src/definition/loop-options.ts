@@ -2,6 +2,7 @@ import type { Duration } from '../duration.ts'
 import type { Answer, Cases, ConditionOptions, NoCases, OnSkipped } from './condition-options.ts'
 import type { StepContext } from './handler.ts'
 import type { StepLimitOptions } from './limit-options.ts'
+import type { PriorityOption } from './priority-option.ts'
 import type { EffectOptions } from './saga-options.ts'
 import type { FailingOptions, OnFailure } from './settled.ts'
 import type {
@@ -53,6 +54,7 @@ export interface RepeatOptions<
 > extends StepDefaults,
     HeartbeatOptions,
     EffectOptions,
+    PriorityOption,
     FailingOptions<Failing>,
     StepLimitOptions<Input, DepsWith<Outputs, Deps, Skipping, Wanted>>,
     ConditionOptions<Input, Outputs, DepsOf<Outputs, Deps, Skipping>, Skipping, Given, Wanted> {

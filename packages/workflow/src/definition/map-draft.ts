@@ -3,6 +3,7 @@ import { definitionError } from '../graph/place.ts'
 import { CONDITION_OPTION_NAMES } from './condition.ts'
 import type { Handler } from './handler.ts'
 import { checkOptionNames, oneOf, shown, wholeNumber } from './option-check.ts'
+import { PRIORITY_OPTION_NAMES } from './priority-option.ts'
 import { EFFECT_OPTION_NAMES } from './saga-options.ts'
 import type { CollectPolicy, ItemKey } from './step.ts'
 import {
@@ -32,6 +33,7 @@ const MAP_OPTION_NAMES = [
   'transaction',
   'heartbeatTimeout',
   ...EFFECT_OPTION_NAMES,
+  ...PRIORITY_OPTION_NAMES,
   ...CONDITION_OPTION_NAMES,
   ...POLICY_OPTION_NAMES,
 ] as const
@@ -112,7 +114,7 @@ export function draftMap(
     ...others
   } = options
   const { workflow, step: name } = place
-  const { retry, lossesMax } = others
+  const { retry, lossesMax, priority } = others
   const [itemUndo, mapUndo] = undosOf(place, options)
   const collects = collectPolicy(place, onFailure, minSuccess)
   const itemFailure = collects === null ? 'stop' : 'continue'
@@ -121,9 +123,9 @@ export function draftMap(
   const limits = isOfMap ? {} : { concurrency }
   const item = itemDraft({ ...others, ...itemUndo, ...limits, onFailure: itemFailure })
   // What decides whether the map runs is asked before its items are known. The join is skipped with the opener.
-  const openerOptions = { dependsOn, when, onSkipped, retry, lossesMax, run: over, ...mapUndo }
+  const openerOptions = { dependsOn, when, onSkipped, retry, lossesMax, priority, run: over, ...mapUndo }
   const opener = stepDraft(workflow, name, openerOptions, defaults)
-  const join = stepDraft(workflow, name, { run: null }, defaults)
+  const join = stepDraft(workflow, name, { run: null, priority }, defaults)
   const limit = (option: string, given: unknown) =>
     wholeNumber(place, option, given, { min: 1, max: ITEMS_MAX })
   const map = {

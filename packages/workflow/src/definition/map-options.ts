@@ -2,6 +2,7 @@ import type { RunCause } from '../cause.ts'
 import type { Answer, Cases, ConditionOptions, NoCases, OnSkipped } from './condition-options.ts'
 import type { StepContext } from './handler.ts'
 import type { ConcurrencyOptions, LimitKeyContext, RateLimitOptions } from './limit-options.ts'
+import type { PriorityOption } from './priority-option.ts'
 import type { EffectOptions } from './saga-options.ts'
 import type { Settled } from './settled.ts'
 import type {
@@ -46,6 +47,7 @@ export interface MapOptions<
 > extends StepDefaults,
     HeartbeatOptions,
     EffectOptions,
+    PriorityOption,
     ConditionOptions<Input, Outputs, DepsOf<Outputs, Deps, Skipping>, Skipping, Given, Wanted> {
   /** Names of the steps that must complete first. `over` and the handlers get their outputs as `deps`. Default: none. */
   readonly dependsOn?: Dependencies<Deps, Outputs> | undefined

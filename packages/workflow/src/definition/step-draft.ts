@@ -5,6 +5,7 @@ import { CONDITION_OPTION_NAMES, choicesOf, condition } from './condition.ts'
 import type { CompensationHandler, Handler } from './handler.ts'
 import { type KeyLookup, limitPolicies } from './limit.ts'
 import { checkOptionNames, oneOf, positiveMs, readOption, shown, wholeNumber } from './option-check.ts'
+import { PRIORITY_OPTION_NAMES, priorityOf } from './priority-option.ts'
 import { DEFAULT_RETRY, retryPolicy } from './retry-policy.ts'
 import { EFFECT_OPTION_NAMES, PIVOT_OPTION_NAMES, sagaPolicy } from './saga-options.ts'
 import type {
@@ -67,6 +68,7 @@ export interface UntypedStepOptions extends StepDefaults {
   readonly heartbeatTimeout?: unknown
   readonly irreversible?: unknown
   readonly pivot?: unknown
+  readonly priority?: unknown
   readonly when?: unknown
   readonly onSkipped?: unknown
   readonly onFailure?: unknown
@@ -101,6 +103,7 @@ export function stepDraft(
     ...policy,
     ...sagaPolicy(place, options),
     heartbeatMs: heartbeatMs(place, options.heartbeatTimeout),
+    priority: priorityOf(place, options.priority),
     transaction: transactionPolicy(place, options.transaction),
     run: options.run,
     wait: null,
@@ -203,6 +206,7 @@ const STEP_OPTION_NAMES = [
   'concurrency',
   'rateLimit',
   ...EFFECT_OPTION_NAMES,
+  ...PRIORITY_OPTION_NAMES,
   ...PIVOT_OPTION_NAMES,
   ...CONDITION_OPTION_NAMES,
   ...POLICY_OPTION_NAMES,

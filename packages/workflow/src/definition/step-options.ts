@@ -12,6 +12,7 @@ import type {
 } from './condition-options.ts'
 import type { CompensationContext, StepContext } from './handler.ts'
 import type { StepLimitOptions } from './limit-options.ts'
+import type { PriorityOption } from './priority-option.ts'
 import type { RetryOptions } from './retry-policy.ts'
 import type { EffectOptions, PivotOptions } from './saga-options.ts'
 import type { FailingOptions, OnFailure } from './settled.ts'
@@ -68,6 +69,7 @@ export interface StepOptions<
 > extends StepDefaults,
     HeartbeatOptions,
     EffectOptions,
+    PriorityOption,
     PivotOptions,
     FailingOptions<Failing>,
     StepLimitOptions<Input, DepsWith<Outputs, Deps, Skipping, Wanted>>,

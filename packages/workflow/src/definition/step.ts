@@ -18,6 +18,8 @@ export interface StepDefinition extends Condition {
   readonly heartbeatMs: number | null
   /** A step that has lost its worker this many times fails permanently. */
   readonly lossesMax: number
+  /** Added to the priority of its run. */
+  readonly priority: number
   /** Set when the handler runs in a transaction of the store, which commits with the step's settlement. */
   readonly transaction: TransactionPolicy | null
   /** Null in a process that only starts runs, and for most waiting steps. */

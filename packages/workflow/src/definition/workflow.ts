@@ -1,5 +1,6 @@
 import type { DefinitionRecord } from '../adapter/records.ts'
 import type { StepGraph } from '../graph/graph.ts'
+import type { StartPolicy } from './start-policy.ts'
 import type { StepDefinition } from './step.ts'
 
 /** A definition as the engine sees it, from `define()` or `defineGraph()`. The builder's `Workflow` adds types. */
@@ -16,6 +17,10 @@ export interface WorkflowDefinition {
   readonly followUp: WorkflowDefinition | null
   /** How long a run may take from its start, in milliseconds, unless its start sets another deadline; null means no limit. */
   readonly deadlineMs: number | null
+  /** The priority of its runs, unless their start sets another. */
+  readonly priority: number
+  /** How calls are collected into runs. Null or absent: each call starts a run. */
+  readonly start?: StartPolicy | null | undefined
   /** Checks an input against the definition's schema. Returns the schema's output, or a promise of it. Throws `invalid_input`. */
   validate(input: unknown): unknown
 }

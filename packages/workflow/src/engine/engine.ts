@@ -26,17 +26,14 @@ import { checkPruneOptions, type PruneOptions, type PruneReport, pruneRuns } fro
 import { RunObserver } from './runs/run-observer.ts'
 import { findRun, type RunReference, runLookup } from './runs/run-reference.ts'
 import { RunWatch } from './runs/run-watch.ts'
+import { Schedules } from './schedules/schedules.ts'
 import { Approvals } from './signals/approvals.ts'
 import { Signals } from './signals/signals.ts'
+import { type CallCollector, callCollector } from './start/collect-run.ts'
 import { type NewRunOf, type RunArguments, refuseOptionsAsInput } from './start/run-arguments.ts'
+import type { RunOptions } from './start/run-options.ts'
 import { RunStarter, type RunStarterParts } from './start/run-starter.ts'
-import {
-  type RunOptions,
-  type StartedHandle,
-  type StartRunParts,
-  startRun,
-  startRuns,
-} from './start/start-run.ts'
+import { type StartedHandle, type StartRunParts, startRun, startRuns } from './start/start-run.ts'
 import { Working } from './working.ts'
 
 /** How long closing waits for a running query of awaited runs. */
@@ -55,6 +52,8 @@ export class Engine extends RunVerbs implements AsyncDisposable {
   readonly workers: Workers
   /** Approvals that wait for a decision, across runs. */
   readonly approvals: Approvals
+  /** Schedules that start runs at fixed times. */
+  readonly schedules: Schedules
   /** How many steps and runs may be under way at once: looked at, and changed at run time. */
   readonly limits: Limits
   readonly #settings: EngineSettings
@@ -63,6 +62,7 @@ export class Engine extends RunVerbs implements AsyncDisposable {
   readonly #registry: DefinitionRegistry
   readonly #reports: RunReports
   readonly #starter: RunStarter
+  readonly #collector: CallCollector
   readonly #watch: RunWatch
   readonly #observer: RunObserver
   readonly #control: Control
@@ -93,6 +93,7 @@ export class Engine extends RunVerbs implements AsyncDisposable {
       new OutageWatch({ during, log, events: this.#events, random: runtime.random })
     const store: RunStarterParts['store'] = (runs) => this.#working.startRuns(runs)
     this.#starter = new RunStarter({ store, runtime, outage: outage('starting runs') })
+    this.#collector = callCollector({ adapter, runtime, outage: outage('collecting calls') })
     const reading = { adapter, registry: this.#registry, runtime, tickMs }
     this.#watch = new RunWatch({ ...reading, events: this.#events, outage: outage('awaiting runs') })
     this.#observer = new RunObserver({ ...reading, outage: outage('watching runs') })
@@ -100,14 +101,11 @@ export class Engine extends RunVerbs implements AsyncDisposable {
     const refer: RunsParts['refer'] = (call, run) => this.refer(call, run)
     this.runs = new Runs({ ...settings, registry: this.#registry, control: this.#control, refer })
     this.workers = new Workers(adapter)
+    this.schedules = this.#openSchedules()
     this.approvals = new Approvals(adapter, () => this.#assertOpen())
     this.limits = this.#openLimits()
-    this.#signals = new Signals({
-      adapter,
-      registry: this.#registry,
-      settings,
-      onDelivered: (definitionId) => this.#working.wakeFor(definitionId),
-    })
+    const onDelivered = (definitionId: number) => this.#working.wakeFor(definitionId)
+    this.#signals = new Signals({ adapter, registry: this.#registry, settings, onDelivered })
     this.#handleParts = {
       adapter,
       watch: this.#watch,
@@ -261,6 +259,11 @@ export class Engine extends RunVerbs implements AsyncDisposable {
     this.#stopNotices()
   }
 
+  #openSchedules(): Schedules {
+    const [assertOpen, onChanged] = [() => this.#assertOpen(), () => this.#working.wake()]
+    return new Schedules({ ...this.#working.firing, assertOpen, onChanged })
+  }
+
   #openLimits(): Limits {
     const assertOpen = () => this.#assertOpen()
     return new Limits(this.#settings.adapter, assertOpen, () => this.#working.wake())
@@ -288,22 +291,21 @@ export class Engine extends RunVerbs implements AsyncDisposable {
       registry: this.#registry,
       payloads: this.#payloads,
       starter: this.#starter,
+      collector: this.#collector,
       settings: this.#settings,
     }
   }
 
   /** Makes the handle of a started run. Emits `run.started` unless a caller's transaction must still commit. */
   #startedHandle<Outputs, Sent>(
-    { id, created, definition, version, taken }: StartedHandle,
+    { id, created, definition, version, taken, collected }: StartedHandle,
     { key, tags = [], tx }: Pick<RunOptions, 'key' | 'tags'> & { readonly tx?: unknown },
     typedBy: number = definition.version,
   ): RunHandle<Outputs, Sent> {
-    if (created && tx === undefined) {
-      const { name } = definition
-      this.#events.emit('run.started', { runId: id, workflow: name, version, key, tags })
-      if (!taken) this.#working.wakeFor(definition.id)
-    }
-    return runHandle(this.#handleParts, { id, created, version, typedBy })
+    if (created && tx === undefined)
+      this.#events.emit('run.started', { runId: id, workflow: definition.name, version, key, tags })
+    if (!taken && tx === undefined) this.#working.wakeFor(definition.id)
+    return runHandle(this.#handleParts, { id, created, version, typedBy, collected })
   }
 
   #runsChanged(runs: readonly ChangedRun[]): void {

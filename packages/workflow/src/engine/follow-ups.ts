@@ -51,6 +51,7 @@ async function followUpOf(parts: FollowUpParts, end: RunEnd): Promise<NewRun | u
     key: `${end.runId}:${end.sequence}`,
     input: JSON.stringify(inputOf(found, end, parts.settings)),
     parent: { runId: end.runId, step: null },
+    ...(found.run.priority === undefined ? {} : { priority: found.run.priority }),
   }
 }
 

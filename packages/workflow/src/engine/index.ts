@@ -58,6 +58,19 @@ export type { RunSnapshot, RunSummary, StepSkip, StepSnapshot, StepUndo } from '
 export type { RunsMatching } from './runs/runs-filter.ts'
 export { StepFailedError } from './runs/step-result.ts'
 export type { WatchedChange, WatchedStep, WatchOptions } from './runs/watch-run.ts'
+export type { BackfillOptions, BackfillReport } from './schedules/backfill.ts'
+export type { ScheduleExplanation } from './schedules/explain-schedule.ts'
+export type { PreviewOptions, ScheduledTime } from './schedules/preview.ts'
+export type { DeclaredSchedule, ScheduleOptions } from './schedules/schedule-options.ts'
+export type { ScheduleFiring, ScheduleSnapshot } from './schedules/schedule-snapshot.ts'
+export type {
+  FiringsToRead,
+  PauseScheduleOptions,
+  Schedules,
+  SchedulesToList,
+  WithinScheduleOptions,
+} from './schedules/schedules.ts'
+export type { TriggerOptions } from './schedules/trigger.ts'
 export type { Approvals, PendingApproval, PendingApprovalsOptions } from './signals/approvals.ts'
 export type {
   ApproveOptions,
@@ -65,6 +78,7 @@ export type {
   SignalOptions,
   SignalReceipt,
 } from './signals/signals.ts'
+export type { CollectedStart } from './start/collect-run.ts'
 export type { NewRunOf, RunArguments } from './start/run-arguments.ts'
-export type { RunOptions } from './start/start-run.ts'
+export type { RunOptions } from './start/run-options.ts'
 export type { StartTimes } from './start/start-times.ts'

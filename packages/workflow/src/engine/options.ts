@@ -31,11 +31,18 @@ import { systemRuntime } from './base/runtime.ts'
 import { DEV_LEASE_MS, enterDevelopment } from './development.ts'
 import { isPino, type PinoLike, pinoLogger } from './loggers.ts'
 import { checkRetention, type RetentionPolicy, type RetentionSettings } from './retention/retention-policy.ts'
+import { checkDeclared } from './schedules/declared.ts'
+import type { DeclaredSchedule } from './schedules/schedule-options.ts'
 
 /** What `createEngine()` takes. */
 export interface EngineOptions {
   /** Where runs are stored: `postgres(url)`, `pglite(directory)`, or `memory()` in tests. */
   readonly adapter: Adapter
+  /**
+   * Schedules that this code declares: stored by `start()`. Declared schedules of the engine's `workflows` that are not among them any more are paused.
+   * Default: schedules are left as they are.
+   */
+  readonly schedules?: readonly DeclaredSchedule[]
   /** The workflows whose steps this process executes once it is started. Not needed in a process that only starts runs. */
   readonly workflows?: readonly WorkflowDefinition[]
   /**
@@ -90,6 +97,7 @@ export interface EngineOptions {
 export interface EngineSettings extends CallSettings {
   readonly adapter: Adapter
   readonly dev: boolean
+  readonly schedules: readonly DeclaredSchedule[] | undefined
   readonly concurrency: number
   readonly tickMs: number
   readonly leaseMs: number
@@ -113,6 +121,7 @@ const ADAPTER = having<Adapter>('an adapter, like postgres(url), pglite(director
 const OPTIONS = {
   adapter: { sets: 'where runs are stored', takes: ADAPTER, required: true },
   workflows: { sets: 'the workflows that this process can run', takes: anything, default: [] },
+  schedules: { sets: 'the schedules that this code declares', takes: anything },
   dev: { sets: 'whether this is development', takes: yesOrNo, default: false },
   concurrency: { sets: 'how many handlers run at once', takes: wholeNumber(1, 10_000), default: 50 },
   tick: {
@@ -167,12 +176,13 @@ const LEASE_MS = 30_000
 /** Checks the options and fills in defaults. In development mode the adapter learns of it. Throws `invalid_option`. */
 export function checkEngineOptions(options: EngineOptions): EngineSettings {
   const checked = checkOptions(CALL, options, OPTIONS)
-  const { adapter, retention, dev } = checked
+  const { adapter, retention, dev, schedules } = checked
   if (dev) enterDevelopment(CALL, adapter)
   return {
     adapter,
     dev,
     workflows: checkWorkflows(checked.workflows),
+    schedules: schedules === undefined ? undefined : checkDeclared(schedules),
     concurrency: checked.concurrency,
     tickMs: checked.tick,
     leaseMs: checked.lease ?? (dev ? DEV_LEASE_MS : LEASE_MS),

@@ -12,6 +12,8 @@ import { tellMode } from './development.ts'
 import { followUps } from './follow-ups.ts'
 import type { EngineSettings } from './options.ts'
 import { Retention } from './retention/retention.ts'
+import { storeDeclared } from './schedules/declared.ts'
+import { type FirerParts, fireDue } from './schedules/firing.ts'
 import { Worker, type WorkerParts } from './worker/worker.ts'
 
 /** How long stopping waits for a running round of pruning, in addition to the worker's timeout. */
@@ -107,11 +109,13 @@ export class Working {
       onReady: (definitionId) => this.wakeFor(definitionId),
     })
     const isParent = [...definitions.values()].some(({ record }) => hasChildren(record.shape))
+    await this.#storeSchedules()
     const worker = new Worker({
       ...settings,
       ...parts,
       definitions,
       children,
+      fireSchedules: () => fireDue(this.firing),
       endFollowers: [...this.#endFollowers(definitions), (ended) => ends.follow(ended)],
       onStopped: (runIds) => {
         if (isParent) ends.stopped(runIds)
@@ -123,6 +127,27 @@ export class Working {
     const workflows = [...definitions.values()].map((workflow) => `${workflow.name} v${workflow.version}`)
     settings.log.info('The worker has started.', { workerId: worker.workerId, name, concurrency, workflows })
     this.#startRetention()
+  }
+
+  /** What firing a schedule needs. */
+  get firing(): FirerParts {
+    const { settings, registry, onRunsChanged } = this.#parts
+    return {
+      ...{ adapter: this.#adapter, registry, settings, log: settings.log },
+      onStarted: (started) => {
+        for (const id of new Set(started.map(({ definitionId }) => definitionId))) this.wakeFor(id)
+      },
+      onCancelled: (runs) => {
+        this.runsStopped(runs.map(({ runId }) => runId))
+        onRunsChanged(runs)
+      },
+    }
+  }
+
+  async #storeSchedules(): Promise<void> {
+    const { schedules } = this.#parts.settings
+    if (schedules !== undefined)
+      await storeDeclared({ ...this.firing, assertOpen: () => {}, onChanged: () => this.wake() }, schedules)
   }
 
   /** The definitions that this process has handlers for, by the store's number. */

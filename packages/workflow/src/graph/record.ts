@@ -1,5 +1,6 @@
 import { sha256 } from '@noble/hashes/sha2.js'
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js'
+import type { CollectMode } from '../adapter/collect-mode.ts'
 import type { DefinitionRecord, DefinitionShape, StepShape } from '../adapter/records.ts'
 import type { StepGraph } from './graph.ts'
 
@@ -13,8 +14,9 @@ export function definitionRecord(definition: {
   readonly graph: StepGraph
   readonly facts: (step: number) => StepFacts
   readonly endSteps?: true | undefined
+  readonly collects?: CollectMode | undefined
 }): DefinitionRecord {
-  const { name, version, graph, facts, endSteps } = definition
+  const { name, version, graph, facts, endSteps, collects } = definition
   const steps = graph.names.map((step, number) =>
     Object.freeze(
       stepShape({
@@ -24,14 +26,22 @@ export function definitionRecord(definition: {
       }),
     ),
   )
-  const shape = Object.freeze({ steps: Object.freeze(steps), ...(endSteps && { endSteps }) })
+  const shape = Object.freeze({
+    steps: Object.freeze(steps),
+    ...(endSteps && { endSteps }),
+    ...(collects && { collects }),
+  })
   return Object.freeze({ name, version, checksum: shapeChecksum(shape), shape })
 }
 
 /** SHA-256 of the shape's canonical JSON, as hex. A database may reorder the keys of the shape: the checksum stays the same. */
 export function shapeChecksum(shape: DefinitionShape): string {
-  const { endSteps } = shape
-  const known = { steps: shape.steps.map(stepShape), ...(endSteps && { endSteps }) }
+  const { endSteps, collects } = shape
+  const known = {
+    steps: shape.steps.map(stepShape),
+    ...(endSteps && { endSteps }),
+    ...(collects && { collects }),
+  }
   return bytesToHex(sha256(utf8ToBytes(JSON.stringify(known))))
 }
 

@@ -17,7 +17,16 @@ export function diffShapes(stored: DefinitionShape, current: DefinitionShape): s
     return changes.length === 0 ? [] : [`~ ${step.name}: ${changes.join('; ')}`]
   })
   const ends = (stored.endSteps ?? false) === (current.endSteps ?? false) ? [] : [endLine(current)]
-  return [...removed, ...addedOrChanged, ...ends]
+  const starts = stored.collects === current.collects ? [] : [startLine(stored, current)]
+  return [...removed, ...addedOrChanged, ...ends, ...starts]
+}
+
+function startLine(stored: DefinitionShape, current: DefinitionShape): string {
+  return `~ start: ${startOf(current)}, was ${startOf(stored)}`
+}
+
+function startOf({ collects }: DefinitionShape): string {
+  return collects ?? 'one run for each call'
 }
 
 function endLine({ endSteps }: DefinitionShape): string {

@@ -39,6 +39,7 @@ describe('a graph as data', () => {
       limits: null,
       pivot: false,
       pivotsBefore: [],
+      priority: 0,
       lossesMax: 5,
       transaction: null,
       run: handlers.charge,

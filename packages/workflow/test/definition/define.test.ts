@@ -54,6 +54,7 @@ describe('a definition', () => {
       limits: null,
       pivot: false,
       pivotsBefore: [],
+      priority: 0,
     })
     expect(definition.record).toMatchObject({ name: 'checkout', version: 7 })
     expect(definition.graph.dependencies).toEqual([[], [], [0, 1]])

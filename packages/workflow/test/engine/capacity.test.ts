@@ -37,6 +37,20 @@ describe('capacity', () => {
     expect(capacity.room).toBe(0)
   })
 
+  it('has room for as many undos as it has slots when all of them are taken, and for no more', () => {
+    const { capacity } = capacityOf(2)
+    capacity.take()
+    capacity.take()
+
+    const undos = capacity.reserve(5, capacity.undoRoom)
+
+    expect(capacity.room).toBe(0)
+    expect(undos.max).toBe(2)
+    expect(capacity.undoRoom).toBe(0)
+    capacity.close()
+    expect(capacity.undoRoom).toBe(0)
+  })
+
   it('gives a reservation back once, however often it is ended', () => {
     const { capacity } = capacityOf(3)
     const [first, second] = [capacity.reserve(2), capacity.reserve(1)]

@@ -101,3 +101,26 @@ describe('slots', () => {
     expect(ended).toEqual(items)
   })
 })
+
+describe('items that are put first', () => {
+  it('begin before those that wait, in their own order, and are not withdrawn', async () => {
+    const { slots, began, end } = heldSlots(1)
+    for (const item of ['a', 'b', 'c']) slots.add(item)
+    await settled()
+    for (const item of ['undo 1', 'undo 2']) slots.addFirst(item)
+    await settled()
+    const free = slots.free
+
+    const withdrawn = slots.withdraw(3)
+    end('a')
+    await settled()
+    end('undo 1')
+    await settled()
+    end('undo 2')
+    await settled()
+
+    expect(free).toBe(-4)
+    expect(withdrawn).toEqual(['c'])
+    expect(began).toEqual(['a', 'undo 1', 'undo 2', 'b'])
+  })
+})

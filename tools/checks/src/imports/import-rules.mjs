@@ -29,7 +29,7 @@ const BELOW_THE_ENGINE = ['base', 'options', 'adapter', 'graph', 'definition']
  */
 const ENGINE_ROOMS = {
   base: [],
-  diagnosis: [],
+  diagnosis: ['start'],
   decisions: ['base'],
   runs: ['base'],
   start: ['base'],
@@ -38,6 +38,7 @@ const ENGINE_ROOMS = {
   control: ['base', 'decisions', 'runs', 'diagnosis'],
   signals: ['base', 'decisions', 'runs', 'control'],
   retention: ['base', 'runs', 'control'],
+  schedules: ['base', 'start'],
   children: ['base', 'decisions', 'runs', 'start', 'attempt', 'control'],
   handles: ['base', 'runs', 'start', 'control', 'signals', 'retention', 'diagnosis'],
 }

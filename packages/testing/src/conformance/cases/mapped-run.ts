@@ -11,8 +11,11 @@ export function item(index: number): number {
 }
 
 /** A run whose map is claimable. */
-export async function mapped(given: Scenario): Promise<{ run: CaseRun; worker: CaseWorker }> {
-  const run = await given.start(await given.graph('mapped', MAPPED, 1, KINDS))
+export async function mapped(
+  given: Scenario,
+  options: Parameters<Scenario['start']>[1] = {},
+): Promise<{ run: CaseRun; worker: CaseWorker }> {
+  const run = await given.start(await given.graph('mapped', MAPPED, 1, KINDS), options)
   const worker = await given.worker()
   await worker.complete(run, 'before')
   return { run, worker }

@@ -199,8 +199,14 @@ export const waitCases: Cases = {
     await given.advance(4_000)
     expect((await upcoming(run.graph.id, other.graph.id)).claimInMs).toBeCloseTo(1_000, 0)
     await given.advance(2_000)
-    expect(await upcoming(run.graph.id, other.graph.id)).toEqual({ claimInMs: null, deadlineInMs: null })
-    expect(await upcoming()).toEqual({ claimInMs: null, deadlineInMs: null })
+    expect(await upcoming(run.graph.id, other.graph.id)).toMatchObject({
+      claimInMs: null,
+      deadlineInMs: null,
+    })
+    expect(await upcoming()).toMatchObject({
+      claimInMs: null,
+      deadlineInMs: null,
+    })
   },
 
   'received keeps the output that the signal brought': async (given) => {

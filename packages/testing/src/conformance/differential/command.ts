@@ -9,6 +9,9 @@ import type {
   RateSpan,
   UndoPlan,
 } from '@belay/workflow/adapter'
+import type { CollectCommand } from './planned-call.ts'
+
+import type { ScheduleCommand } from './schedules.ts'
 
 /** Something done to both adapters. Definitions are named by their position, because each store has its own numbers for them. */
 export type Command =
@@ -46,6 +49,8 @@ export type Command =
   | { readonly do: 'ends'; readonly forgotten: number }
   | { readonly do: 'load'; readonly runId: string; readonly branches: boolean }
   | { readonly do: 'history'; readonly runId: string }
+  | CollectCommand
+  | ScheduleCommand
   | Look
   | Operation
   | LimitCommand
@@ -55,7 +60,7 @@ export type Look =
   | { readonly do: 'workers' | 'diagnose' | 'definitions' | 'newest' }
   | { readonly do: 'listHeld'; readonly workerId: string }
   | { readonly do: 'statuses' | 'observe'; readonly runIds: readonly string[] }
-  | { readonly do: 'find' | 'attempts' | 'values'; readonly runId: string }
+  | { readonly do: 'find' | 'attempts' | 'values' | 'collected'; readonly runId: string }
   | { readonly do: 'findByKey'; readonly graph: number; readonly key: string }
   | { readonly do: 'children'; readonly runId: string }
   | { readonly do: 'list' | 'count' | 'findEnded'; readonly status: EndStatus }
@@ -99,6 +104,7 @@ export type OperatorAction =
   | 'abandon'
   | 'giveUpStep'
   | 'migrate'
+  | 'setPriority'
 
 export interface PlannedRun {
   readonly runId: string
@@ -109,6 +115,8 @@ export interface PlannedRun {
   readonly deadlineMs?: number | undefined
   readonly parent?: ParentRun | undefined
   readonly reportsEnd?: boolean | undefined
+  readonly priority?: number | undefined
+  readonly stepPriorities?: readonly number[] | undefined
 }
 
 export interface PlannedSignal {
@@ -149,6 +157,7 @@ export function runsOf(command: Command): readonly string[] | undefined {
     case 'history':
     case 'find':
     case 'values':
+    case 'collected':
     case 'limitWaits':
     case 'operate':
       return [command.runId]
@@ -165,6 +174,8 @@ export function runsOf(command: Command): readonly string[] | undefined {
     case 'children':
     case 'findEnded':
     case 'ends':
+    // They name no run of the world.
+    case 'schedule':
     case 'readLimits':
       return []
     case 'declareLimit':
@@ -180,6 +191,8 @@ export function runsOf(command: Command): readonly string[] | undefined {
     case 'drain':
     // Changes their parents.
     case 'wakeParents':
+    // May change any run that collects.
+    case 'collect':
     case 'expire':
     case 'upcoming':
     case 'approvals':

@@ -87,6 +87,7 @@ export function comparableAnswer(
 ): unknown {
   switch (command.do) {
     case 'start':
+    case 'collect':
     case 'signal':
     case 'within':
     case 'recorded':

@@ -3,6 +3,7 @@ import type { Outcome } from '@belay/workflow/adapter'
 import { assertInvariants } from '../../invariants/check.ts'
 import { readDump } from '../../invariants/dump.ts'
 import type { Harness } from '../harness.ts'
+import { CallPlanner } from './collected.ts'
 import { type Command, runsOf } from './command.ts'
 import { canonical, comparableAnswer } from './comparable.ts'
 import { nextCommand } from './generate.ts'
@@ -10,12 +11,18 @@ import { GRAPHS } from './graphs.ts'
 import { nextLimitCommand } from './limits.ts'
 import { pruneSome } from './pruned.ts'
 import { Random } from './random.ts'
+import { nextScheduleCommand } from './schedules.ts'
 import { Side } from './side.ts'
 import { World } from './world.ts'
 
 // Quiet runs are also read at times, to verify that they are quiet.
 const FULL_READ_EVERY = 25
 const LOGGED_MAX = 60
+/** Calls have random numbers of their own. */
+const CALLS = 1_000_003
+// A draw of their own: commands about schedules do not change which others a seed has.
+const SCHEDULE_PROBABILITY = 0.1
+const SCHEDULE_SEED = 0x5ced
 const LIMITS_EVERY = 9
 
 /**
@@ -27,6 +34,8 @@ export async function compareAdapters(seed: number, a: Harness, b: Harness, step
   const sides = [await Side.prepare(a), await Side.prepare(b)] as const
   const world = new World()
   const random = new Random(seed)
+  const calls = new CallPlanner(new Random(seed + CALLS))
+  const ofSchedules = new Random(seed ^ SCHEDULE_SEED)
   const limitsRandom = new Random(-seed)
   const log: Command[] = []
   const fail = (difference: Difference) => {
@@ -35,10 +44,16 @@ export async function compareAdapters(seed: number, a: Harness, b: Harness, step
   for (let step = 1; step <= steps; step += 1) {
     // With random numbers of their own: the other commands are the same without them.
     const ofLimits = step % LIMITS_EVERY === 0 ? nextLimitCommand(world, limitsRandom) : undefined
-    const command = ofLimits ?? nextCommand(world, random)
+    const command = ofLimits ?? calls.next(world) ?? nextCommand(world, random)
     log.push(command)
     const different = await compareAnswers(sides, world, command)
     if (different !== undefined) fail(different)
+    if (ofSchedules.chance(SCHEDULE_PROBABILITY)) {
+      const command = nextScheduleCommand(ofSchedules, step * 1_000)
+      log.push(command)
+      const differentSchedules = await compareAnswers(sides, world, command)
+      if (differentSchedules !== undefined) fail(differentSchedules)
+    }
     const full = step % FULL_READ_EVERY === 0 || step === steps
     const runIds = full ? world.runIds : world.livelyRunIds
     const differentRows = await compareRows(sides, runIds, world)

@@ -24,6 +24,14 @@ const ADVANCES_MS = [3, 300, 3_000, 6_000, 12_000]
 const START_DELAYS_MS = [undefined, undefined, undefined, undefined, 3_000, 30_000]
 const DEADLINES_MS = [undefined, undefined, undefined, 12_000, 60_000, 300_000]
 const KEYS = ['k1', 'k2', 'k3', 'k4', null, null, null, null]
+// Chosen with the input, so that they cost no draw.
+const PRIORITIES = [
+  {},
+  {},
+  { priority: 2 },
+  { stepPriorities: [0, 3] },
+  { priority: 7, stepPriorities: [1, 0, 4] },
+]
 // Each of them is read after every command.
 const LIVELY_RUNS_MAX = 10
 const LATE_PROBABILITY = 0.15
@@ -79,7 +87,7 @@ export function nextCommand(world: World, random: Random): Command {
     case 'undo':
       return {
         do: 'undo',
-        plans: world.drained.map((run) => undoPlan(run, world.graphs.get(run.runId)!, random)),
+        plans: world.drained.map(({ run, graph }) => undoPlan(run, graph, random)),
       }
     case 'within':
       return {
@@ -160,11 +168,13 @@ function look(world: World, random: Random, workerId: string): Command {
 function plannedRuns(world: World, random: Random): readonly PlannedRun[] {
   return Array.from({ length: 1 + random.below(3) }, () => {
     const graph = random.below(GRAPHS.length)
+    const [runId, key, number] = [world.ids.runId(), random.pick(KEYS), random.below(100)]
     return {
-      runId: world.ids.runId(),
+      runId,
       graph,
-      key: random.pick(KEYS),
-      input: `${random.below(100)}`,
+      key,
+      input: `${number}`,
+      ...PRIORITIES[number % PRIORITIES.length],
       startDelayMs: random.pick(START_DELAYS_MS),
       deadlineMs: random.pick(DEADLINES_MS),
       parent: plannedParent(world, random),

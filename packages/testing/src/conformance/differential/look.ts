@@ -54,6 +54,8 @@ async function shown(adapter: Adapter, command: Look, definitionIds: readonly nu
       })
     case 'values':
       return adapter.readValues(command.runId)
+    case 'collected':
+      return adapter.readCollected(command.runId)
     case 'find':
       return adapter.findRun({ runId: command.runId })
     case 'children':

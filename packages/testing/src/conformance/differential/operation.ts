@@ -36,6 +36,7 @@ const NONE: Weights = {
   abandon: 0,
   giveUpStep: 0,
   migrate: 0,
+  setPriority: 0,
 }
 const ANY: Weights = {
   pause: 1,
@@ -48,8 +49,17 @@ const ANY: Weights = {
   abandon: 0.3,
   giveUpStep: 1,
   migrate: 1,
+  setPriority: 1,
 }
-const FORWARD: Weights = { ...NONE, pause: 6, retryStep: 2, skipStep: 2, abandon: 1, migrate: 3 }
+const FORWARD: Weights = {
+  ...NONE,
+  pause: 6,
+  retryStep: 2,
+  skipStep: 2,
+  abandon: 1,
+  migrate: 3,
+  setPriority: 2,
+}
 const ENDED: Weights = { ...NONE, retry: 4, retryStep: 1, skipStep: 1, migrate: 2 }
 
 const ACTIONS_FOR: Readonly<Record<RunStatus, Weights>> = {
@@ -57,7 +67,7 @@ const ACTIONS_FOR: Readonly<Record<RunStatus, Weights>> = {
   running: FORWARD,
   waiting: FORWARD,
   parked: { ...FORWARD, retry: 4, retryStep: 4, skipStep: 4 },
-  paused: { ...NONE, resume: 9, skipStep: 1, retryStep: 1, migrate: 3 },
+  paused: { ...NONE, resume: 9, skipStep: 1, retryStep: 1, migrate: 3, setPriority: 1 },
   compensating: { ...ANY, giveUpStep: 4 },
   compensation_failed: { ...NONE, retryCompensation: 2, skipCompensation: 2 },
   completed: ANY,

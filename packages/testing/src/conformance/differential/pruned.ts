@@ -18,7 +18,11 @@ export async function pruneSome(
 /** Everything that any verb shows of a run. Empty if the run is gone. */
 async function shownOf(adapter: Adapter, runId: string): Promise<readonly unknown[]> {
   const answers = [
-    [await adapter.readRun(runId), await adapter.findRun({ runId })].filter((found) => found !== null),
+    [
+      await adapter.readRun(runId),
+      await adapter.findRun({ runId }),
+      await adapter.readCollected(runId),
+    ].filter((found) => found !== null),
     await adapter.readHistory({ runId, limit: UNLIMITED }),
     await adapter.load([{ runId, steps: [0, 1, 2] }]),
     await adapter.readStatuses([runId]),

@@ -1,23 +1,23 @@
-import { createEngine, type Engine, type WorkflowDefinition } from '@belay/workflow'
-import {
-  type Adapter,
-  BelayError,
-  type CallerTransaction,
-  type EndedWell,
-  type NewRun,
-  type NewSignal,
-  type Outcome,
+import type {
+  Adapter,
+  CallerTransaction,
+  EndedWell,
+  NewRun,
+  NewSignal,
+  Outcome,
 } from '@belay/workflow/adapter'
 import type { Harness } from '../harness.ts'
 import { CANCELLED } from '../scenario/index.ts'
 import { UNLIMITED, withoutInput } from '../scenario/worker.ts'
-import type { Command, LimitCommand, Operation, PlannedRun, PlannedSignal } from './command.ts'
+import { collect } from './collected.ts'
+import type { Command, LimitCommand, PlannedRun, PlannedSignal } from './command.ts'
 import { type ComparableRun, comparableRun, type Translation } from './comparable.ts'
 import { GRAPHS } from './graphs.ts'
 import { applyLimitCommand, isAboutLimits } from './limits.ts'
 import { look } from './look.ts'
-import { operate } from './operate.ts'
+import { operated } from './operate.ts'
 import { endsOf } from './run-ends.ts'
+import { applySchedule } from './schedules.ts'
 import { transactAlone } from './transact-alone.ts'
 import { WatchedItems } from './watched.ts'
 import { definitionsWithin, pausedAndResumed } from './within.ts'
@@ -128,6 +128,7 @@ export class Side {
       case 'statuses':
       case 'observe':
       case 'values':
+      case 'collected':
       case 'find':
       case 'findByKey':
       case 'list':
@@ -152,6 +153,11 @@ export class Side {
             outputsOf: [0, 1],
           },
         ])
+      case 'collect':
+        return collect(this.harness, command, {
+          definitionIds: this.#definitionIds,
+          startedAt: this.#translation.startedAt,
+        })
       case 'wakeParents':
         return this.adapter.wakeParents(command.runIds)
       case 'ends':
@@ -159,7 +165,12 @@ export class Side {
       case 'history':
         return this.#history(command.runId)
       case 'operate':
-        return this.#operate(command)
+        return operated(this.adapter, command)
+      case 'schedule':
+        return applySchedule(this.harness, command, {
+          startedAt: this.#translation.startedAt,
+          definitionIds: this.#definitionIds,
+        })
     }
   }
 
@@ -228,27 +239,6 @@ export class Side {
       at: Math.round(at - this.#translation.startedAt),
       change: change === null ? null : JSON.parse(change),
     }))
-  }
-
-  /** A refusal is an answer: both must refuse in the same words. */
-  async #operate({ runId, action, step }: Operation): Promise<unknown> {
-    const engine = createEngine({ adapter: this.adapter })
-    try {
-      if (action === 'migrate') return { done: await this.#migrate(engine, runId) }
-      return { done: await operate(engine.runs.handle(runId), action, step) }
-    } catch (error) {
-      if (BelayError.is(error) && error.code === 'action_refused') return { refused: error.message }
-      throw error
-    }
-  }
-
-  /** Moves a run to the other version of its workflow, if there is one. */
-  async #migrate(engine: Engine, runId: string): Promise<boolean> {
-    const { workflow, version } = (await this.adapter.findRun({ runId }))!
-    const record = GRAPHS.find((graph) => graph.name === workflow && graph.version !== version)
-    if (record === undefined) return false
-    const { name } = record
-    return engine.migrateRun(runId, { name, version: record.version, record } as WorkflowDefinition)
   }
 
   async #claim({ workerId, graphs }: Extract<Command, { do: 'claim' }>): Promise<unknown> {

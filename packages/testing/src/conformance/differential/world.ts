@@ -1,5 +1,6 @@
 import {
   type Claim,
+  type CollectedRun,
   type Delivery,
   type DrainedRun,
   isTerminal,
@@ -11,6 +12,7 @@ import {
 import { Ids } from '../scenario/ids.ts'
 import type { Command, PlannedRun, PlannedSignal } from './command.ts'
 import type { ComparableRun } from './comparable.ts'
+import type { CollectCommand } from './planned-call.ts'
 
 /** An attempt that a worker was given, and the outcome it settled for it. */
 export interface KnownAttempt {
@@ -30,7 +32,8 @@ export class World {
   readonly quiet = new Set<string>()
   /** The three workers. A new worker takes the place of a lost one. */
   readonly workerIds: (string | undefined)[] = [undefined, undefined, undefined]
-  drained: readonly DrainedRun[] = []
+  /** As they were when they were drained, with their graphs at that time: some may have moved since. */
+  drained: readonly { readonly run: DrainedRun; readonly graph: number }[] = []
   /** Runs as they were last read. */
   readonly seen = new Map<string, ComparableRun>()
   /** The graph that each run follows. */
@@ -69,6 +72,8 @@ export class World {
       case 'start':
         this.#started(command, answer as StartAnswer)
         break
+      case 'collect':
+        return this.#collected(command, answer as readonly CollectedRun[])
       case 'signal':
         this.#signalled(command.signals, answer as readonly Delivery[])
         break
@@ -100,12 +105,14 @@ export class World {
         for (const workerId of (answer as { lostWorkers: string[] }).lostWorkers) this.#markLate(workerId)
         break
       case 'operate':
-        // The run may go forward again.
-        if ('done' in (answer as object)) this.quiet.delete(command.runId)
-        break
+        return this.#operated(command.runId, answer as object)
       case 'drain':
-        this.drained = answer as readonly DrainedRun[]
+        this.#hasDrained(answer as readonly DrainedRun[])
     }
+  }
+
+  #hasDrained(runs: readonly DrainedRun[]): void {
+    this.drained = runs.map((run) => ({ run, graph: this.graphs.get(run.runId)! }))
   }
 
   /** A parked step is released; every other attempt goes on. */
@@ -120,6 +127,19 @@ export class World {
     this.runIds.push(...started.filter((run) => run.created).map((run) => run.runId))
     for (const { runId, graph } of runs) this.graphs.set(runId, graph)
     for (const { claims } of started) if (claims !== undefined) this.#remember(lease!.workerId, claims)
+  }
+
+  /** Their definitions are named by their graphs. */
+  #collected({ within }: CollectCommand, collected: readonly CollectedRun[]): void {
+    if (within === 'rolls back') return
+    const opened = collected.filter(({ created }) => created)
+    this.runIds.push(...opened.map(({ runId }) => runId))
+    for (const { runId, definitionId } of opened) this.graphs.set(runId, definitionId)
+  }
+
+  /** The run may go forward again. */
+  #operated(runId: string, answer: object): void {
+    if ('done' in answer) this.quiet.delete(runId)
   }
 
   #renumber(runId: string, { steps }: ComparableRun): void {

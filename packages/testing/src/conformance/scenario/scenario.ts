@@ -28,6 +28,8 @@ interface StartOptions {
   readonly deadlineMs?: number
   readonly tags?: readonly string[]
   readonly parent?: ParentRun
+  readonly priority?: number
+  readonly stepPriorities?: readonly number[]
   readonly reportsEnd?: boolean
 }
 

@@ -28,10 +28,10 @@ export async function saveDerived(
 
 /** The workflow as the store knows it, with the derived version. */
 export function withVersionOf(workflow: WorkflowDefinition, saved: SavedDefinition): WorkflowDefinition {
-  const { name, steps, graph, runnable, followUp, deadlineMs } = workflow
+  const { name, steps, graph, runnable, followUp, deadlineMs, priority, start } = workflow
   const { id: _, uncommitted: __, ...record } = saved
   return {
-    ...{ name, steps, graph, runnable, followUp, deadlineMs, record },
+    ...{ name, steps, graph, runnable, followUp, deadlineMs, priority, start, record },
     version: saved.version,
     validate: (input) => workflow.validate(input),
   }

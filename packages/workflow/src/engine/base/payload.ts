@@ -76,6 +76,11 @@ function assertStorable(text: string, ownerOf: () => PayloadOwner): void {
   )
 }
 
+/** The UTF-8 size of JSON text. */
+export function jsonBytes(text: string): number {
+  return new TextEncoder().encode(text).length
+}
+
 /** Exact only near the limit: a text that fits even at 3 bytes for each character is not encoded. */
 function utf8Bytes(text: string, maxBytes: number): number {
   return text.length * 3 <= maxBytes ? text.length : new TextEncoder().encode(text).length

@@ -92,6 +92,7 @@ export class Children implements ChildRuns {
       parent: { runId: claim.runId, step: claim.step },
       reportsEnd: !wait.detached,
       deadlineMs: await this.#timeLeftMs(step, parent),
+      priority: parent?.priority,
     }
     const started = await startChild(this.#parts, wait.of as WorkflowDefinition | string, child)
     if (started.created) return { ...started, isOwn: true }

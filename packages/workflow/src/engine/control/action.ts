@@ -21,6 +21,7 @@ import { isForward } from './refusal.ts'
 import { planRetryRun } from './reopen.ts'
 import { planRetryCompensation, planSkipCompensation } from './repair-undo.ts'
 import { planRetryStep } from './retry-step.ts'
+import { planPriority } from './set-priority.ts'
 import { planSkipStep } from './skip-step.ts'
 import { planUndoRun } from './undo-run.ts'
 
@@ -30,6 +31,7 @@ export type Action =
   | { readonly type: 'resume' }
   | { readonly type: 'cancel'; readonly compensate: boolean }
   | { readonly type: 'retry' }
+  | { readonly type: 'set_priority'; readonly priority: number }
   | { readonly type: 'retry_step'; readonly step: string }
   | { readonly type: 'skip_step'; readonly step: string; readonly output: JsonText }
   | { readonly type: 'give_up_step'; readonly step: string; readonly reason: string }
@@ -135,6 +137,8 @@ function planOf(found: RunToChange, action: Action, { reason }: Actor): Plan | n
       return planResume(found)
     case 'cancel':
       return planCancel(found, { compensate: action.compensate, reason })
+    case 'set_priority':
+      return planPriority(found, action.priority)
     case 'retry':
       return planRetryRun(found)
     case 'retry_step':

@@ -46,7 +46,16 @@ export interface BulkResult {
 
 type BulkAction = Extract<
   Action,
-  { type: 'pause' | 'resume' | 'retry' | 'migrate' | 'retry_compensation' | 'skip_compensation' }
+  {
+    type:
+      | 'pause'
+      | 'resume'
+      | 'retry'
+      | 'set_priority'
+      | 'migrate'
+      | 'retry_compensation'
+      | 'skip_compensation'
+  }
 >
 
 // The statuses of a filter that names none. Without this default, every ended run in the history would be read and refused.
@@ -54,6 +63,7 @@ const STATUSES: Readonly<Record<BulkAction['type'] | 'cancel', readonly RunStatu
   pause: SHOWN_OF_RUNNING,
   resume: ['paused'],
   retry: ['failed', 'compensated'],
+  set_priority: [...SHOWN_OF_RUNNING, 'paused'],
   cancel: [...SHOWN_OF_RUNNING, 'paused'],
   migrate: [...SHOWN_OF_RUNNING, 'paused'],
   // Runs being undone also allow these two actions, but only if the filter or list asks for them.

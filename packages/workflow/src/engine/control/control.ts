@@ -16,6 +16,7 @@ import type { EventHub } from '../base/events.ts'
 import { toJsonText } from '../base/payload.ts'
 import { explainRun } from '../diagnosis/explain/explain.ts'
 import type { Explanation } from '../diagnosis/explain/explanation.ts'
+import { collectedOf } from '../runs/collected-calls.ts'
 import { readWholeRun } from '../runs/read-run.ts'
 import { unknownRun } from '../runs/run-reference.ts'
 import { type Action, type ActionResult, decideAction } from './action.ts'
@@ -238,9 +239,10 @@ export class Control {
     const children = shape.steps.some(runsChild) ? await openChildren(adapter, runId) : []
     const hasEnded = shape.endSteps === true && isTerminal(found.run.status)
     const followUp = hasEnded ? await this.#explainFollowUp(found.run) : undefined
+    const collected = shape.collects === undefined ? null : await collectedOf(adapter, found.run)
     const mayWait = found.steps.some(({ status }) => status === 'ready')
     const limitWaits = mayWait ? await adapter.readLimitWaits(runId) : []
-    return explainRun({ ...found, shape, children, followUp, limitWaits, workers, now })
+    return explainRun({ ...found, shape, children, followUp, collected, limitWaits, workers, now })
   }
 
   /** Explains the run in which the end steps of this ended run go on. Undefined if it was not started yet. */

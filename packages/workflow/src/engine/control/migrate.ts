@@ -33,7 +33,11 @@ export function planMigration(found: RunToChange, definition: SavedDefinition): 
   const remedy = remedyOfUndo(run)
   if (remedy !== '') throw runRefusal(run, 'moved to another version', remedy)
   const moves = movesTo(steps, definition.shape)
-  const problems = [...problemsOfOld(found, definition), ...problemsOfNew(found, definition, moves)]
+  const problems = [
+    ...problemsOfInput(found, definition),
+    ...problemsOfOld(found, definition),
+    ...problemsOfNew(found, definition, moves),
+  ]
   if (problems.length > 0) throw refusal(found, definition, problems)
   return isForward(run) ? planForward(found, definition, moves) : planEnded(found, definition, moves)
 }
@@ -63,6 +67,14 @@ function problemsOfOld({ steps }: RunToChange, { version, shape }: SavedDefiniti
 function hasNotBegun({ status, startedAt, signalledAt }: StoredStep): boolean {
   if (signalledAt !== null) return false
   return status === 'pending' || (status === 'cancelled' && startedAt === null)
+}
+
+/** The input of a batch is an array of inputs. */
+function problemsOfInput({ shape }: RunToChange, { version, shape: newShape }: SavedDefinition): string[] {
+  const [isBatch, takesBatch] = [shape.collects === 'batch', newShape.collects === 'batch']
+  if (isBatch === takesBatch) return []
+  const [given, taken] = isBatch ? ['a batch', 'a single input'] : ['a single input', 'a batch']
+  return [`the run has ${given}, and version ${version} takes ${taken}`]
 }
 
 function problemsOfNew(
@@ -177,9 +189,10 @@ function migrationOf(
  * cannot match. If any step moved, the fences of ended steps grow too, so that processes that cache outputs by number read them again. All other
  * columns stay with the step.
  */
-function rowOf({ steps }: RunToChange, { shape, number, old }: Move, moved: boolean): StepChange {
+function rowOf({ run, steps }: RunToChange, { shape, number, old }: Move, moved: boolean): StepChange {
   const fence = steps[number]?.fence ?? 0
-  if (old === undefined) return { ...NEW_STEP, step: number, name: shape.name, fence: fence + 1 }
+  if (old === undefined)
+    return { ...NEW_STEP, priority: run.priority, step: number, name: shape.name, fence: fence + 1 }
   if (!moved && isSatisfied(old)) return old
   return { ...old, step: number, fence: Math.max(old.fence, fence) + 1 }
 }

@@ -1,4 +1,4 @@
-import type { CallerTransaction } from '../../adapter/index.ts'
+import { type CallerTransaction, PRIORITY_MAX } from '../../adapter/index.ts'
 import {
   anything,
   checkArgument,
@@ -7,6 +7,7 @@ import {
   type OptionTable,
   rowName,
   type SettingsOf,
+  wholeNumber,
 } from '../../options/index.ts'
 import type { Actor } from './change-of.ts'
 
@@ -48,6 +49,11 @@ export function checkActionOptions(method: string, options: unknown): Actor {
 
 export function actorOf({ by, reason }: SettingsOf<typeof ACTION_OPTIONS>): Actor {
   return { actor: by ?? null, reason: reason ?? null }
+}
+
+/** Checks a run's priority. Throws `invalid_option`. */
+export function checkPriority(method: string, priority: unknown): number {
+  return checkArgument(method, 'the priority', priority, wholeNumber(0, PRIORITY_MAX))
 }
 
 /** Checks that a step name is a valid name. Whether the run has the step is checked when the run is read. Throws `invalid_option`. */

@@ -1,6 +1,7 @@
 import {
   continuesPast,
   type Migration,
+  type RunChange,
   type RunToChange,
   type StepChange,
   type StoredRun,
@@ -15,7 +16,7 @@ export interface Plan {
   readonly run: StoredRun
   readonly steps: readonly StepChange[]
   /** Steps that become claimable, in their new state. */
-  readonly queue: readonly StoredStep[]
+  readonly queue: readonly (StoredStep & { readonly readySince?: number })[]
   readonly migration?: Migration
   /** What the history records in addition to the changed statuses. */
   readonly note?: Readonly<Record<string, unknown>>
@@ -71,11 +72,9 @@ export function dependentsIn({ shape }: Pick<RunToChange, 'shape'>): readonly (r
 }
 
 /** When steps may be claimed: at once (null) or from an instant on. A wait without a timeout is not queued. */
-export function queueEntries(
-  { startAt }: StoredRun,
-  steps: readonly StoredStep[],
-): { readonly step: number; readonly availableAt: number | null }[] {
-  return steps.flatMap(({ step, status, availableAt, signalledAt }) => {
+export function queueEntries({ startAt }: StoredRun, steps: Plan['queue']): RunChange['queue'] {
+  return steps.flatMap(({ step, status, availableAt, signalledAt, readySince }) => {
+    if (readySince !== undefined) return [{ step, availableAt: readySince, waits: true }]
     if (status === 'waiting' && signalledAt !== null) return [{ step, availableAt: null }]
     if (status === 'waiting' && availableAt === null) return []
     if (startAt === null) return [{ step, availableAt }]

@@ -6,6 +6,7 @@ import { checkOptions, duration, type OptionTable, share } from '../../options/i
 import type { Finding } from './finding.ts'
 import { findingsOf } from './findings.ts'
 import { limitFindings } from './limit-findings.ts'
+import { scheduleFindings } from './schedule-findings.ts'
 
 export interface DoctorOptions {
   /** How long a run may be paused before it is a finding. Default 1 h. */
@@ -53,8 +54,11 @@ export async function doctor(
   }
   const diagnosis = await adapter.diagnose({ overdueMs, recentMs })
   const derivedFrom = await derivedVersions(adapter, diagnosis)
-  const limits = (await adapter.readLimits()).flatMap(limitFindings)
-  const findings = [...findingsOf(diagnosis, { pausedMs, failureRate, dev, derivedFrom }), ...limits]
+  const findings = [
+    ...findingsOf(diagnosis, { pausedMs, failureRate, dev, derivedFrom }),
+    ...(await scheduleFindings(adapter, diagnosis, overdueMs)),
+    ...(await adapter.readLimits()).flatMap(limitFindings),
+  ]
   return {
     healthy: findings.length === 0,
     findings,

@@ -66,6 +66,16 @@ type FindingFacts =
     }
   /** The store cannot be used as it is. */
   | { readonly type: 'store_unusable'; readonly code: BelayErrorCode }
+  /** Schedules that should have fired: no worker runs, or none can reach them. */
+  | { readonly type: 'late_schedules'; readonly schedules: readonly string[]; readonly oldest: Date }
+  /** Schedules whose newest firing could not start a run. */
+  | { readonly type: 'failing_schedules'; readonly schedules: readonly string[] }
+  /** Schedules of a workflow that no live worker has handlers for: their runs start, and wait. */
+  | {
+      readonly type: 'schedule_without_worker'
+      readonly workflow: string
+      readonly schedules: readonly string[]
+    }
   /** Not all live runs were checked: there may be more findings. */
   | { readonly type: 'partly_checked'; readonly runs: number }
 

@@ -108,6 +108,10 @@ class ReferredRun {
     return (await this.#run(options)).cancel(options)
   }
 
+  async setPriority(priority: number, options?: WithinActionOptions): Promise<boolean> {
+    return (await this.#run(options)).setPriority(priority, options)
+  }
+
   async pause(options?: WithinActionOptions): Promise<boolean> {
     return (await this.#run(options)).pause(options)
   }

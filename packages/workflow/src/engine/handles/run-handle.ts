@@ -10,11 +10,13 @@ import {
   type ActionOptions,
   actorOf,
   checkActionOptions,
+  checkPriority,
   checkStepArgument,
   WITHIN_ACTION_OPTIONS,
   type WithinActionOptions,
 } from '../control/options.ts'
 import type { Explanation } from '../diagnosis/explain/explanation.ts'
+import { callsOf } from '../runs/collected-calls.ts'
 import { checkItemsPage, readPage } from '../runs/items-page.ts'
 import { checkResultOptions, type ResultOptions } from '../runs/result-options.ts'
 import { RunFailedError } from '../runs/run-failed-error.ts'
@@ -31,6 +33,7 @@ import type {
   SignalReceipt,
   Signals,
 } from '../signals/signals.ts'
+import type { CollectedStart } from '../start/collect-run.ts'
 import type { OutputAt, StandInFor, StepNameOf } from './step-names.ts'
 
 /** A handle on a run that was started or found. It holds no resources and needs no closing. */
@@ -38,8 +41,10 @@ export interface RunHandle<Outputs = Readonly<Record<string, unknown>>, Sent = R
   readonly id: string
   /** Carries types only: there is no such property at run time. */
   readonly '~types'?: { readonly outputs: Outputs; readonly receives: Sent } | undefined
-  /** False when `key` belonged to an earlier run. This handle then stands for that run. */
+  /** False when `key` belonged to an earlier run, or when the call joined a run that collects. This handle then stands for that run. */
   readonly created: boolean
+  /** How the call was collected. Undefined for a workflow that starts a run for each call, and for a handle that `run()` did not give. */
+  readonly collected?: CollectedStart | undefined
   /**
    * The version that the run was started with. It may be older than requested if `key` belonged to an earlier run. Undefined for a handle made from
    * an id or a key.
@@ -97,6 +102,14 @@ export interface RunHandle<Outputs = Readonly<Record<string, unknown>>, Sent = R
    * @throws BelayError `action_refused` once the run has ended.
    */
   resume(options?: WithinActionOptions): Promise<boolean>
+  /**
+   * Gives the run another priority, a whole number from 0 to 1,000. Its waiting steps take the places in the queue that they would have had with this
+   * priority from the beginning. Resolves to false if the run had it already.
+   *
+   * @param options.tx makes the action part of the caller's transaction: the priority changes when it commits.
+   * @throws BelayError `action_refused` once the run has ended or was stopped, and `invalid_option`.
+   */
+  setPriority(priority: number, options?: WithinActionOptions): Promise<boolean>
   /**
    * Makes a `failed`, `compensated` or `cancelled` run go forward again. Steps that failed, never began or were undone run again, with all their
    * retries. Completed steps keep their outputs, unless they depend on a step that was undone.
@@ -161,7 +174,7 @@ export interface RunHandle<Outputs = Readonly<Record<string, unknown>>, Sent = R
 
 /** A handle on a run named by workflow and key. The first call that finds a run binds the handle to it. `status()` gives its id. */
 export interface KeyedRunHandle<Outputs = Readonly<Record<string, unknown>>, Sent = ReceivesAnything>
-  extends Omit<RunHandle<Outputs, Sent>, 'id' | 'created'> {
+  extends Omit<RunHandle<Outputs, Sent>, 'id' | 'created' | 'collected'> {
   readonly workflow: string
   readonly key: string
 }
@@ -210,6 +223,7 @@ export interface HandledRun {
   readonly version?: number | undefined
   /** The version of the definition that types the handle. */
   readonly typedBy?: number | undefined
+  readonly collected?: CollectedStart | undefined
 }
 
 /** A few fields and no closures: `runMany()` makes a hundred thousand handles, most of which are never used. */
@@ -217,14 +231,16 @@ class Handle {
   readonly id: string
   readonly created: boolean
   readonly version: number | undefined
+  readonly collected: CollectedStart | undefined
   readonly #typedBy: number | undefined
   readonly #parts: RunHandleParts
 
-  constructor(parts: RunHandleParts, { id, created, version, typedBy }: HandledRun) {
+  constructor(parts: RunHandleParts, { id, created, version, typedBy, collected }: HandledRun) {
     this.#parts = parts
     this.id = id
     this.created = created
     this.version = version
+    this.collected = collected
     this.#typedBy = typedBy
   }
 
@@ -258,7 +274,7 @@ class Handle {
   async status(): Promise<RunSnapshot> {
     const found = await readPage(this.#parts.adapter, this.id, checkItemsPage('status()', {}))
     if (found === null) throw unknownRun({ runId: this.id })
-    return runSnapshot(found)
+    return { ...runSnapshot(found), ...(await callsOf(this.#parts.adapter, found.run)) }
   }
 
   cancel(options: CancelOptions = {}): Promise<boolean> {
@@ -271,6 +287,11 @@ class Handle {
 
   resume(options: WithinActionOptions = {}): Promise<boolean> {
     return this.#actWithin('resume()', { type: 'resume' }, options)
+  }
+
+  async setPriority(priority: number, options: WithinActionOptions = {}): Promise<boolean> {
+    const action = { type: 'set_priority', priority: checkPriority('setPriority()', priority) } as const
+    return this.#actWithin('setPriority()', action, options)
   }
 
   async retry(options: ActionOptions = {}): Promise<void> {

@@ -1,5 +1,5 @@
 import type { CancelOptions } from '../control/control.ts'
-import type { ActionOptions } from '../control/options.ts'
+import type { ActionOptions, WithinActionOptions } from '../control/options.ts'
 import type { Explanation } from '../diagnosis/explain/explanation.ts'
 import type { ResultOptions } from '../runs/result-options.ts'
 import type { OutputsAt, RunReference, SentTo } from '../runs/run-reference.ts'
@@ -93,6 +93,11 @@ export abstract class RunVerbs {
   /** Begins no step and no compensation until `resume()`. See {@link RunHandle.pause}. */
   async pause(run: RunReference, options?: ActionOptions): Promise<boolean> {
     return this.#on('pause()', run).pause(options)
+  }
+
+  /** Gives a run another priority. See {@link RunHandle.setPriority}. */
+  async setPriority(run: RunReference, priority: number, options?: WithinActionOptions): Promise<boolean> {
+    return this.#on('setPriority()', run).setPriority(priority, options)
   }
 
   /** Continues a paused run. See {@link RunHandle.resume}. */

@@ -10,8 +10,9 @@ import {
   dropForgotten,
 } from '../control/drop-forgotten.ts'
 import type { RunHistoryEntry } from '../control/history.ts'
-import { checkStepArgument } from '../control/options.ts'
+import { checkPriority, checkStepArgument, type WithinActionOptions } from '../control/options.ts'
 import { type ReleasedKeys, type ReleaseKeysOptions, releaseKeys } from '../retention/release-keys.ts'
+import { callsOf } from '../runs/collected-calls.ts'
 import { checkItemsPage, type ItemsPage, readPage } from '../runs/items-page.ts'
 import { type RunAttempt, readRunAttempts } from '../runs/run-attempt.ts'
 import {
@@ -103,7 +104,8 @@ export class Runs {
     await this.#adapter.open()
     const named = 'runId' in lookup ? lookup : await this.#adapter.findRun(lookup)
     const found = named === null ? null : await readPage(this.#adapter, named.runId, page)
-    return found === null || !isNamedBy(lookup, found.run) ? undefined : runSnapshot(found)
+    if (found === null || !isNamedBy(lookup, found.run)) return undefined
+    return { ...runSnapshot(found), ...(await callsOf(this.#adapter, found.run)) }
   }
 
   /** Runs, newest first, one page at a time. Throws `invalid_option`. */
@@ -152,6 +154,25 @@ export class Runs {
   /** Resumes the runs that match a filter or are in a list. A filter without a status selects paused runs. Throws `invalid_option`. */
   async resumeMany(runs: RunsToChange, options: BulkOptions = {}): Promise<BulkResult> {
     return this.#actOnMany('runs.resumeMany()', { type: 'resume' }, runs, options)
+  }
+
+  /** Gives a run another priority, a whole number from 0 to 1,000. See {@link RunHandle.setPriority}. */
+  async setPriority(run: RunReference, priority: number, options?: WithinActionOptions): Promise<boolean> {
+    return this.#refer('runs.setPriority()', run).setPriority(priority, options)
+  }
+
+  /**
+   * Gives the runs that match a filter or are in a list another priority. A filter without a status selects runs that go forward or are paused.
+   * Throws `invalid_option`.
+   */
+  async setPriorityMany(
+    runs: RunsToChange,
+    priority: number,
+    options: BulkOptions = {},
+  ): Promise<BulkResult> {
+    const call = 'runs.setPriorityMany()'
+    const action = { type: 'set_priority', priority: checkPriority(call, priority) } as const
+    return this.#actOnMany(call, action, runs, options)
   }
 
   /**

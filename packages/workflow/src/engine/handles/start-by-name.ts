@@ -6,15 +6,10 @@ import { didYouMean } from '../../graph/index.ts'
 import { checkOptions, type OptionTable, wholeNumber } from '../../options/index.ts'
 import { shown } from '../../shown.ts'
 import { workflowName } from '../runs/run-reference.ts'
+import { RUN_OPTIONS } from '../start/checked-run.ts'
 import { newestStored } from '../start/newest-stored.ts'
-import {
-  RUN_OPTIONS,
-  type RunOptions,
-  type StartedHandle,
-  type StartRunParts,
-  startRun,
-  startUnchecked,
-} from '../start/start-run.ts'
+import type { RunOptions } from '../start/run-options.ts'
+import { type StartedHandle, type StartRunParts, startRun, startUnchecked } from '../start/start-run.ts'
 import type { RunHandle } from './run-handle.ts'
 
 const RUN_BY_NAME_OPTIONS = {

@@ -15,6 +15,7 @@ import { isOpenerName } from '../../definition/map-draft.ts'
 import { fromJsonText } from '../base/payload.ts'
 import { settledText } from '../base/settled-text.ts'
 import { progressOf, type StepProgress, valuesByKey } from '../base/told-values.ts'
+import type { RunCalls } from './collected-calls.ts'
 import { type MapState, mapProgress, mapStates, openersByMap } from './map-state.ts'
 import type { SeenRun } from './run-feed.ts'
 
@@ -36,6 +37,8 @@ export interface RunSummary {
   readonly deadlineAt: Date | undefined
   /** The tags given at its start; empty if none. */
   readonly tags: readonly string[]
+  /** 0 if none was set. See `RunOptions.priority`. */
+  readonly priority: number
   /** The id of the run that it was started for. `runs.list({ parentId })` finds a run's children. */
   readonly parentId: string | undefined
 }
@@ -47,6 +50,8 @@ export interface RunSnapshot extends RunSummary {
   readonly maps: Readonly<Record<string, MapState>>
   /** The latest value of each key that its steps published. */
   readonly values: Readonly<Record<string, unknown>>
+  /** Of a workflow that collects its starts: the calls that the run carries. Only `runs.get()` and a handle's `status()` tell it. */
+  readonly collected?: RunCalls | undefined
 }
 
 export interface StepSnapshot {
@@ -129,6 +134,7 @@ export function runSummary(run: RunRecord): RunSummary {
     startAt: instant(run.startAt),
     deadlineAt: instant(run.deadlineAt),
     tags: run.tags,
+    priority: run.priority ?? 0,
     parentId: run.parent?.runId,
   }
 }

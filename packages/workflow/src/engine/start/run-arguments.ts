@@ -1,7 +1,8 @@
 import type { WorkflowDefinition } from '../../definition/workflow.ts'
 import { BelayError } from '../../errors.ts'
 import { checkDefinition } from '../base/definition-argument.ts'
-import { RUN_OPTIONS, type RunOptions } from './start-run.ts'
+import { RUN_OPTIONS } from './checked-run.ts'
+import type { RunOptions } from './run-options.ts'
 
 /** The arguments after the workflow in `run()`: its input, optional if it may be undefined, and options. */
 export type RunArguments<Input> = undefined extends Input

@@ -1,4 +1,4 @@
-import type { NewRun, StartedRun } from '../../adapter/index.ts'
+import type { NewCall, NewRun, StartedRun } from '../../adapter/index.ts'
 import { BelayError } from '../../errors.ts'
 import { shown } from '../../shown.ts'
 import { HeldUp } from '../base/held-up.ts'
@@ -18,48 +18,52 @@ const REPEATED_FOR_MS = 5_000
 const KEY_WAIT_MS = 10_000
 
 /** The result of one start: the store's answer, or the error. */
-export type Start =
-  | (StartedRun & { readonly refused?: undefined })
+export type Start<Started extends StartedRun = StartedRun> =
+  | (Started & { readonly refused?: undefined })
   | { readonly refused: true; readonly error: unknown }
 
-export interface RunStarterParts {
+export interface RunStarterParts<New extends NewRun = NewRun, Started extends StartedRun = StartedRun> {
   /** One call to the store. */
-  readonly store: (runs: readonly NewRun[]) => Promise<readonly StartedRun[]>
+  readonly store: (runs: readonly New[]) => Promise<readonly Started[]>
   readonly runtime: Runtime
   readonly outage: OutageWatch
+  /** The most concurrent calls, 1 to 3; default 3. With 1, what is started first is stored first. */
+  readonly lanes?: number | undefined
 }
 
 /** One call of {@link RunStarter.startMany}. Resolves when each of its runs was started or refused. */
-interface Entry {
-  readonly runs: readonly NewRun[]
-  readonly starts: Start[]
+interface Entry<New extends NewRun, Started extends StartedRun> {
+  readonly runs: readonly New[]
+  readonly starts: Start<Started>[]
   open: number
-  readonly resolve: (starts: readonly Start[]) => void
+  readonly resolve: (starts: readonly Start<Started>[]) => void
 }
 
 /** One run of an entry. */
-interface Place {
-  readonly entry: Entry
+interface Place<New extends NewRun, Started extends StartedRun> {
+  readonly entry: Entry<New, Started>
   readonly index: number
 }
 
 /**
  * Starts runs in batches that size themselves: a lone start is sent at once; starts during a call form the next batch. A call whose answer was lost
  * is repeated. Run ids are made here, so the store recognises a run that it already has. A start whose key is held by another open transaction
- * waits alone.
+ * waits alone. Calls that are collected are sent in the same way, each with its own id.
  */
-export class RunStarter {
-  readonly #store: RunStarterParts['store']
+export class RunStarter<New extends NewRun = NewRun, Started extends StartedRun = StartedRun> {
+  readonly #store: RunStarterParts<New, Started>['store']
   readonly #runtime: Runtime
+  readonly #lanesMax: number
   readonly #outage: OutageWatch
-  readonly #heldUp: HeldUp<{ readonly place: Place; readonly until: number }>
-  readonly #waiting: Entry[] = []
+  readonly #heldUp: HeldUp<{ readonly place: Place<New, Started>; readonly until: number }>
+  readonly #waiting: Entry<New, Started>[] = []
   #lanes = 0
   #scheduled = false
 
-  constructor(parts: RunStarterParts) {
+  constructor(parts: RunStarterParts<New, Started>) {
     this.#store = parts.store
     this.#runtime = parts.runtime
+    this.#lanesMax = parts.lanes ?? LANES_MAX
     this.#outage = parts.outage
     this.#heldUp = new HeldUp({
       clock: parts.runtime.clock,
@@ -68,7 +72,7 @@ export class RunStarter {
   }
 
   /** Resolves to the store's answer once the run is stored. */
-  async start(run: NewRun): Promise<StartedRun> {
+  async start(run: New): Promise<Started> {
     const [start] = await this.startMany([run])
     if (start!.refused) throw start!.error
     return start!
@@ -77,7 +81,7 @@ export class RunStarter {
   /**
    * Starts up to {@link STARTS_MAX} runs in one call to the store. Resolves to their results, in order. A refused run does not affect the others.
    */
-  startMany(runs: readonly NewRun[]): Promise<readonly Start[]> {
+  startMany(runs: readonly New[]): Promise<readonly Start<Started>[]> {
     if (runs.length === 0) return Promise.resolve([])
     return new Promise((resolve) => {
       this.#waiting.push({ runs, starts: new Array(runs.length), open: runs.length, resolve })
@@ -91,7 +95,7 @@ export class RunStarter {
     this.#scheduled = true
     queueMicrotask(() => {
       this.#scheduled = false
-      while (this.#lanes < LANES_MAX && this.#waiting.length > 0) {
+      while (this.#lanes < this.#lanesMax && this.#waiting.length > 0) {
         this.#lanes += 1
         void this.#startEach(placesOf(this.#nextBatch())).finally(() => {
           this.#lanes -= 1
@@ -101,7 +105,7 @@ export class RunStarter {
     })
   }
 
-  #nextBatch(): readonly Entry[] {
+  #nextBatch(): readonly Entry<New, Started>[] {
     let runs = 0
     const end = this.#waiting.findIndex((entry, index) => {
       runs += entry.runs.length
@@ -111,7 +115,7 @@ export class RunStarter {
   }
 
   /** Never rejects. `until` is the instant at which a start that is held up gives up. */
-  #startEach(places: readonly Place[], until?: number): Promise<void> {
+  #startEach(places: readonly Place<New, Started>[], until?: number): Promise<void> {
     return sendApart(places, {
       send: async (part) => {
         const started = await this.#startAll(part.map(({ entry, index }) => entry.runs[index]!))
@@ -128,7 +132,7 @@ export class RunStarter {
   }
 
   /** Only the run whose key is held waits, up to a limit. */
-  #wait(place: Place, error: unknown, until?: number): void {
+  #wait(place: Place<New, Started>, error: unknown, until?: number): void {
     const now = this.#runtime.clock.now()
     const limit = until ?? now + KEY_WAIT_MS
     if (now < limit) this.#heldUp.add({ place, until: limit })
@@ -136,10 +140,10 @@ export class RunStarter {
   }
 
   async #startAll(
-    runs: readonly NewRun[],
+    runs: readonly New[],
     repeats = 0,
     beganAt = this.#runtime.clock.now(),
-  ): Promise<readonly StartedRun[]> {
+  ): Promise<readonly Started[]> {
     try {
       const started = await this.#store(runs)
       this.#outage.succeeded()
@@ -155,18 +159,29 @@ export class RunStarter {
   }
 }
 
-function placesOf(entries: readonly Entry[]): readonly Place[] {
+function placesOf<New extends NewRun, Started extends StartedRun>(
+  entries: readonly Entry<New, Started>[],
+): readonly Place<New, Started>[] {
   return entries.flatMap((entry) => entry.runs.map((_, index) => ({ entry, index })))
 }
 
-function resolvePlace({ entry, index }: Place, start: Start): void {
+function resolvePlace<New extends NewRun, Started extends StartedRun>(
+  { entry, index }: Place<New, Started>,
+  start: Start<Started>,
+): void {
   entry.starts[index] = start
   entry.open -= 1
   if (entry.open === 0) entry.resolve(entry.starts)
 }
 
-function keyHeld({ entry, index }: Place, cause: unknown): BelayError {
-  const { runId, workflow, key } = entry.runs[index]!
+function keyHeld<New extends NewRun>({ entry, index }: Place<New, StartedRun>, cause: unknown): BelayError {
+  const { runId, workflow, key, collectKey }: NewRun & Partial<NewCall> = entry.runs[index]!
+  if (collectKey !== undefined)
+    return new BelayError(
+      'store_contended',
+      `A call of workflow "${workflow}" with the start key ${shown(collectKey)} was not collected: for ${KEY_WAIT_MS / 1_000} s another transaction has called with this key and has neither committed nor rolled back. Nothing was stored. End that transaction, and call again.`,
+      { cause },
+    )
   const what =
     key === null
       ? `A run of workflow "${workflow}"`

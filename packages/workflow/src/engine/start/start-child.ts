@@ -7,6 +7,7 @@ import { hasChildren } from '../base/child-steps.ts'
 import type { DefinitionRegistry } from '../base/definition-registry.ts'
 import { toJsonText } from '../base/payload.ts'
 import { newestStored } from './newest-stored.ts'
+import { priorities } from './priorities.ts'
 import type { RunStarter } from './run-starter.ts'
 
 export interface StartChildParts {
@@ -18,7 +19,7 @@ export interface StartChildParts {
 }
 
 /** The run to start, with the longest that it may take besides its own deadline. A buried one has no input: none of its steps ever begins. */
-type NewChild = Pick<NewRun, 'key' | 'parent' | 'reportsEnd' | 'startDelayMs'> &
+type NewChild = Pick<NewRun, 'key' | 'parent' | 'reportsEnd' | 'startDelayMs' | 'priority'> &
   (
     | { readonly input: unknown; readonly deadlineMs?: number | undefined; readonly buried?: false }
     | { readonly buried: true }
@@ -39,6 +40,7 @@ export async function startChild(
   const workflow = typeof of === 'string' ? newestOf(settings.workflows, of) : of
   const definition =
     workflow === undefined ? await stored(parts, of as string) : await registry.save(workflow)
+  if (definition.shape.collects !== undefined && child.buried !== true) throw collecting(definition)
   const { key, parent, reportsEnd, startDelayMs } = child
   const run: NewRun = {
     runId: settings.runtime.newId(),
@@ -51,10 +53,17 @@ export async function startChild(
     parent,
     reportsEnd: reportsEnd === true || definition.shape.endSteps === true || hasChildren(definition.shape),
     startDelayMs,
+    ...priorities(workflow, child.priority || undefined),
   }
   const { runId, created } = await starter.start(run)
   if (created && child.buried !== true) onStarted({ run, definition })
   return { runId, workflow: definition.name, created }
+}
+
+function collecting({ name, shape }: SavedDefinition): PermanentError {
+  return new PermanentError(
+    `Workflow "${name}" collects its starts (${shape.collects}), and a child is one run for one step. Give the step a workflow without the option start, or call run() of "${name}" in a handler.`,
+  )
 }
 
 function sooner(own: number | undefined, parents: number | undefined): number | undefined {

@@ -1,95 +1,39 @@
 import { dequal } from 'dequal'
 import pLimit from 'p-limit'
-import type {
-  Adapter,
-  CallerTransaction,
-  JsonText,
-  NewRun,
-  SavedDefinition,
-  StartedRun,
-} from '../../adapter/index.ts'
+import type { Adapter, CollectedRun, NewRun, SavedDefinition, StartedRun } from '../../adapter/index.ts'
+import type { StartPolicy } from '../../definition/start-policy.ts'
 import type { WorkflowDefinition } from '../../definition/workflow.ts'
 import { BelayError } from '../../errors.ts'
-import {
-  anything,
-  checkArgument,
-  checkOptions,
-  type Kind,
-  key,
-  type OptionTable,
-  Refusal,
-  type SettingsOf,
-} from '../../options/index.ts'
+import { checkOptions } from '../../options/index.ts'
 import { shown } from '../../shown.ts'
 import type { CallSettings } from '../base/call-settings.ts'
 import { hasChildren } from '../base/child-steps.ts'
 import { checkDefinition } from '../base/definition-argument.ts'
 import type { DefinitionRegistry } from '../base/definition-registry.ts'
-import { fromJsonText, toJsonText } from '../base/payload.ts'
+import { fromJsonText } from '../base/payload.ts'
 import type { PayloadCache } from '../base/payload-cache.ts'
-import { tags } from '../base/tags.ts'
-import { inputHash } from './input-hash.ts'
+import { type CheckedRun, checkedOptions, checkRun, checkRuns, RUN_OPTIONS, UNKNOWN } from './checked-run.ts'
+import {
+  assertSameCall,
+  type CallCollector,
+  type CollectedStart,
+  collectAlone,
+  collectedStart,
+  collectWithin,
+  newCall,
+  refuseUncollected,
+} from './collect-run.ts'
+import { priorities } from './priorities.ts'
+import type { RunOptions } from './run-options.ts'
 import { type RunStarter, STARTS_MAX, type Start } from './run-starter.ts'
-import { START_TIMES, type StartTimes, startTimes } from './start-times.ts'
-
-export interface RunOptions extends StartTimes {
-  /** The business event that this run belongs to, like `order:9182`; 1 to 512 characters, unique per workflow. */
-  readonly key?: string | undefined
-  /**
-   * Labels to find the run by, like `['tenant:7']`: up to 20 different strings of 1 to 200 characters. If the key belongs to an earlier run, that
-   * run's tags do not change.
-   */
-  readonly tags?: readonly string[] | undefined
-  /**
-   * The caller's open transaction on the engine's database: the run exists once it commits. Adapters define what they accept; all accept the `tx` of
-   * a transactional handler. Await `result()` only after the commit.
-   */
-  readonly tx?: CallerTransaction | undefined
-}
 
 export interface StartRunParts {
   readonly adapter: Adapter
   readonly registry: DefinitionRegistry
   readonly payloads: PayloadCache
   readonly starter: RunStarter
+  readonly collector: CallCollector
   readonly settings: CallSettings
-}
-
-/** A checked run, ready to be stored. */
-interface CheckedRun extends CheckedOptions {
-  readonly input: JsonText
-  readonly inputHash: string | null
-}
-
-type CheckedOptions = Pick<NewRun, 'key' | 'tags' | 'startAt' | 'startDelayMs' | 'deadlineMs'>
-
-const NEW_RUNS: Kind<readonly unknown[]> = {
-  words: 'an array with an object for each run',
-  read: (given) => (Array.isArray(given) ? Array.from(given) : new Refusal(shown(given))),
-}
-
-const OF_MANY = {
-  key: { sets: 'the business event that the run belongs to', takes: key },
-  tags: { sets: 'the labels to find the run by', takes: tags },
-  ...START_TIMES,
-} satisfies OptionTable
-
-const WITH_INPUT = { input: { sets: "the run's input", takes: anything }, ...OF_MANY } satisfies OptionTable
-
-/** Options of a run that is started alone. */
-export const RUN_OPTIONS = {
-  ...OF_MANY,
-  tx: { sets: 'the transaction that the start is part of', takes: anything },
-} satisfies OptionTable
-
-function checkedOptions(
-  call: string,
-  { deadlineMs }: Pick<WorkflowDefinition, 'deadlineMs'>,
-  { key, tags, ...times }: SettingsOf<typeof OF_MANY>,
-): CheckedOptions {
-  // No tags are stored as no value.
-  const stored = tags?.length === 0 ? undefined : tags
-  return { key: key ?? null, tags: stored, ...startTimes(call, times, deadlineMs) }
 }
 
 export interface StartedHandle {
@@ -99,8 +43,10 @@ export interface StartedHandle {
   readonly definition: SavedDefinition
   /** The run's version. It may differ from the given definition's if the key belonged to an earlier run. */
   readonly version: number
-  /** This process's worker took all the run's first steps: no other worker needs a hint. */
+  /** No worker needs a hint: the run is not new, or this process's worker took all its first steps. */
   readonly taken: boolean
+  /** Of a workflow that collects its starts: how. */
+  readonly collected?: CollectedStart | undefined
 }
 
 /** How many batches of `runMany()` are prepared at once: one more than there are concurrent calls, so that a call never waits for a batch. */
@@ -115,8 +61,12 @@ export async function startRun(
 ): Promise<StartedHandle> {
   checkDefinition('run()', workflow)
   const { tx, ...own } = checkOptions('run()', options, RUN_OPTIONS)
-  const checked = await checkRun(parts, workflow, input, checkedOptions('run()', workflow, own))
-  return storeRun(parts, await storedDefinition(parts, workflow, tx), checked, tx)
+  const checked = await checkRun(parts.settings, workflow, input, checkedOptions('run()', workflow, own))
+  const definition = await storedDefinition(parts, workflow, tx)
+  if (workflow.start == null) return storeRun(parts, definition, checked, tx)
+  const [started] = await collectRuns(parts, workflow.start, definition, [checked], tx)
+  if ('error' in started!) throw started.error
+  return started!
 }
 
 /** The same with a definition known only from the store, which has neither its schema nor its deadline: the input is not checked. */
@@ -126,10 +76,33 @@ export async function startUnchecked(
   input: unknown,
   options: RunOptions,
 ): Promise<StartedHandle> {
-  const believing = { name: definition.name, deadlineMs: null, validate: (given: unknown) => given }
+  refuseUncollected(definition)
+  const believing = { ...UNKNOWN, name: definition.name, validate: (given: unknown) => given }
   const { tx, ...own } = checkOptions('run()', options, RUN_OPTIONS)
-  const run = await checkRun(parts, believing, input, checkedOptions('run()', believing, own))
+  const run = await checkRun(parts.settings, believing, input, checkedOptions('run()', believing, own))
   return storeRun(parts, definition, run, tx)
+}
+
+/**
+ * Checks a run that somebody else stores. Without the workflow, whose schema, deadline and priorities it then lacks, its input is not checked. Throws
+ * `invalid_option` if the workflow collects its starts.
+ */
+export async function preparedRun(
+  parts: Pick<StartRunParts, 'settings'>,
+  of: { readonly definition: SavedDefinition; readonly workflow: WorkflowDefinition | undefined },
+  input: unknown,
+  options: Pick<CheckedRun, 'key' | 'tags'>,
+): Promise<NewRun> {
+  const { definition, workflow } = of
+  if (definition.shape.collects !== undefined)
+    throw new BelayError(
+      'invalid_option',
+      `Workflow "${definition.name}" collects its starts (${definition.shape.collects}), and a schedule starts one run at each time. Give the schedule a workflow without the option start, or one whose handler calls run() of "${definition.name}".`,
+    )
+  const believing = workflow ?? { ...UNKNOWN, name: definition.name, validate: (given: unknown) => given }
+  const deadlineMs = workflow?.deadlineMs ?? undefined
+  const own = { ...options, ...priorities(workflow, undefined), deadlineMs }
+  return newRun(parts, definition, await checkRun(parts.settings, believing, input, own))
 }
 
 async function storeRun(
@@ -155,8 +128,15 @@ export async function startRuns<Result>(
   tx?: unknown,
 ): Promise<readonly Result[]> {
   checkDefinition('runMany()', workflow)
-  const checked = await checkRuns(parts, workflow, runs)
+  const checked = await checkRuns(parts.settings, workflow, runs)
   const definition = await storedDefinition(parts, workflow, tx)
+  if (workflow.start != null) {
+    const collected = await collectRuns(parts, workflow.start, definition, checked, tx)
+    const handled = collected.map((each, index) => ('error' in each ? each : onStarted(each, index)))
+    const failed = collected.find((each) => 'error' in each)
+    if (failed !== undefined) throw failed.error
+    return handled as Result[]
+  }
   if (tx !== undefined) {
     const all = checked.map((run) => newRun(parts, definition, run))
     return (await startWithin(parts, definition, all, tx)).map(onStarted)
@@ -220,40 +200,48 @@ function storedOf(start: Start): StartedRun {
   return start
 }
 
-/** Awaits only asynchronous schemas: for a hundred thousand runs, promises would cost more than everything else. */
-async function checkRuns(
+type Collected = StartedHandle | { readonly error: unknown }
+
+/** Collects the calls. One that is refused does not stop the others. */
+async function collectRuns(
   parts: StartRunParts,
-  workflow: WorkflowDefinition,
-  runs: readonly (RunOptions & { readonly input?: unknown })[],
-): Promise<readonly CheckedRun[]> {
-  // Check all options before calling the first schema, so that a thrown error never leaves a pending promise behind.
-  const given = checkArgument('runMany()', 'the runs', runs, NEW_RUNS)
-  const options = given.map((run, index) => {
-    const call = `runMany(): run ${index}`
-    const { input, ...own } = checkOptions(call, run, WITH_INPUT)
-    return { input, own: checkedOptions(call, workflow, own) }
+  policy: StartPolicy,
+  definition: SavedDefinition,
+  checked: readonly CheckedRun[],
+  tx: unknown,
+): Promise<readonly Collected[]> {
+  const given = { policy, inputMaxBytes: parts.settings.payloadMaxBytes }
+  const calls = checked.map((run) => newCall(newRun(parts, definition, run), run, given))
+  const collected =
+    tx === undefined
+      ? await collectAlone(parts.collector, calls)
+      : await collectWithin(parts.adapter, calls, tx)
+  return collected.map((start, index): Collected => {
+    try {
+      if ('refused' in start && start.refused === true) throw start.error
+      const found = start as CollectedRun
+      assertSameCall(calls[index]!, checked[index]!.key, found)
+      const { runId: id, created, due } = found
+      // A run that is due needs a hint, whoever opened it.
+      const handle = {
+        id,
+        created,
+        definition,
+        version: versionOf(found, definition),
+        taken: !created && !due,
+      }
+      return { ...handle, collected: collectedStart(policy.collect.mode, found) }
+    } catch (error) {
+      return { error }
+    }
   })
-  const checked = options.map(({ input, own }) => checkRun(parts, workflow, input, own))
-  return checked.some((run) => run instanceof Promise) ? Promise.all(checked) : (checked as CheckedRun[])
 }
 
-function checkRun(
-  { settings }: StartRunParts,
-  workflow: Pick<WorkflowDefinition, 'name' | 'validate'>,
-  input: unknown,
-  options: CheckedOptions,
-): CheckedRun | Promise<CheckedRun> {
-  const hash = options.key === null ? null : inputHash(input)
-  const stored = (valid: unknown): CheckedRun => {
-    const owner = () => ({ what: `Input of workflow "${workflow.name}"` })
-    return { ...options, input: toJsonText(valid, settings.payloadMaxBytes, owner), inputHash: hash }
-  }
-  const valid = workflow.validate(input)
-  // Without a schema the input itself comes back. If it is a promise, it is an invalid input and must not be awaited.
-  return valid !== input && valid instanceof Promise ? valid.then(stored) : stored(valid)
-}
-
-function newRun({ settings }: StartRunParts, definition: SavedDefinition, checked: CheckedRun): NewRun {
+function newRun(
+  { settings }: Pick<StartRunParts, 'settings'>,
+  definition: SavedDefinition,
+  checked: CheckedRun,
+): NewRun {
   const runId = settings.runtime.newId()
   const run = { runId, definitionId: definition.id, workflow: definition.name, ...checked }
   // What follows from its end must follow: its end steps, and the cancellation of children that outlive it.
@@ -270,7 +258,7 @@ function startedHandle(
   if (stored.created) payloads.rememberInput(run.runId, run.input)
   else assertSameInput(run, stored)
   // A run with a deadline always needs a hint: the deadline may be near.
-  const taken = (stored.claims ?? []).length > 0 && run.deadlineMs === undefined
+  const taken = !stored.created || ((stored.claims ?? []).length > 0 && run.deadlineMs === undefined)
   const { runId: id, created } = stored
   return { id, created, definition, version: versionOf(stored, definition), taken }
 }

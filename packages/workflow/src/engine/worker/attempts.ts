@@ -20,6 +20,7 @@ import {
   replacementFor,
   slotHolders,
 } from './outcome-of.ts'
+import { overtakenBy } from './overtaken.ts'
 import { partsOfAttempt } from './parts-of-attempt.ts'
 import { Performer } from './performer.ts'
 import { pushBack } from './push-back.ts'
@@ -67,7 +68,6 @@ export class Attempts {
   readonly #capacity: Capacity
   readonly #payloads: PayloadCache
   readonly #definitions: ReadonlyMap<number, WorkflowDefinition>
-  readonly #onBegin: (claim: Claim) => void
   readonly #performer: Performer
   readonly #settler: Settler<Attempt>
   readonly #teller: Teller
@@ -83,7 +83,6 @@ export class Attempts {
     this.#capacity = parts.capacity
     this.#payloads = parts.payloads
     this.#definitions = parts.definitions
-    this.#onBegin = parts.onBegin
     this.#teller = new Teller({
       ...parts,
       ...parts.valueLimits,
@@ -134,6 +133,7 @@ export class Attempts {
 
   /** Takes claims on. Gives them up at once if the session is closed. */
   accept(claims: readonly Claim[], origin: ClaimOrigin): void {
+    this.drop(overtakenBy(claims, this.#all))
     for (const claim of claims) this.#accept(claim, origin)
   }
 
@@ -198,7 +198,7 @@ export class Attempts {
     if (definition === undefined) return
     const attempt = new Attempt(claim, definition, this.#attemptParts, origin)
     this.#all.add(attempt)
-    this.#onBegin(claim)
+    this.#parts.onBegin(claim)
     if (claim.input !== undefined) this.#payloads.rememberInput(claim.runId, claim.input)
     if (this.#capacity.isClosed) this.#end(attempt, { type: 'given_up' })
     else if (claim.direction === 'forward' && this.#stoppingRuns.has(claim.runId))

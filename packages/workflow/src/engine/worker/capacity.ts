@@ -55,6 +55,16 @@ export class Capacity {
     return Math.max(0, this.#options.concurrency + this.#ahead - this.#taken - this.#reserved)
   }
 
+  /**
+   * How many more undos the session can take on. When all slots are taken it still takes as many as it has slots: they begin before everything that
+   * waits, so a rollback does not wait until another worker has room.
+   */
+  get undoRoom(): number {
+    if (this.#closed || this.#options.unsent() > UNSENT_MAX) return 0
+    const { concurrency } = this.#options
+    return Math.max(0, 2 * concurrency + this.#ahead - this.#taken - this.#reserved)
+  }
+
   /** How many steps may be leased beyond the slots. None by a worker with one slot: it begins the oldest step of all that wait, each time. */
   get #ahead(): number {
     return this.#options.concurrency === 1 ? 0 : this.#prefetch.size
@@ -106,9 +116,9 @@ export class Capacity {
     this.#announce()
   }
 
-  /** Reserves slots for a call, at most `wanted`. */
-  reserve(wanted: number): Reservation {
-    const max = Math.min(this.room, wanted)
+  /** Reserves slots for a call, at most `wanted`, and at most `room`. */
+  reserve(wanted: number, room = this.room): Reservation {
+    const max = Math.min(room, wanted)
     if (max <= 0) return NOTHING
     const call = this.#calls
     this.#calls += 1
@@ -123,8 +133,12 @@ export class Capacity {
   }
 
   /** Makes a call that may lease as many steps as it is told, at most `wanted`. Slots stay reserved until `call` has taken the steps on. */
-  async leasing<Answer>(wanted: number, call: (max: number) => Promise<Answer>): Promise<Answer> {
-    const room = this.reserve(wanted)
+  async leasing<Answer>(
+    wanted: number,
+    call: (max: number) => Promise<Answer>,
+    most = this.room,
+  ): Promise<Answer> {
+    const room = this.reserve(wanted, most)
     try {
       return await call(room.max)
     } catch (error) {

@@ -21,12 +21,14 @@ export interface DueWatchParts {
   readonly definitionIds: readonly number[]
   /** A step has become claimable. */
   readonly onDue: () => void
+  /** Fires the schedules that are due. Resolves to whether one of them changed. */
+  readonly fireSchedules: () => Promise<boolean>
   readonly onExpired: (runs: readonly ChangedRun[]) => void
   readonly idling: Idling | undefined
 }
 
 /**
- * Wakes the worker when a timer is due, and fails runs whose deadline has passed. It rarely asks the store for the next due time, and sets an alarm
+ * Wakes the worker when a timer is due, fails runs whose deadline has passed, and fires schedules. It rarely asks the store for the next due time, and sets an alarm
  * for it. So timers are precise to the millisecond, and a store with a million sleeping runs is queried no more often than an empty one.
  */
 export class DueWatch {
@@ -68,10 +70,14 @@ export class DueWatch {
   async #look(): Promise<void> {
     const { adapter, definitionIds, runtime } = this.#parts
     this.#lookedAt = runtime.clock.now()
-    const { claimInMs, deadlineInMs } = await adapter.upcoming({ definitionIds })
+    const { claimInMs, deadlineInMs, scheduleInMs } = await adapter.upcoming({ definitionIds })
     if (deadlineInMs !== null && deadlineInMs <= 0) await this.#expire()
+    // The next ones may be due before the next look.
+    if (scheduleInMs !== null && scheduleInMs <= 0 && (await this.#parts.fireSchedules())) this.hint()
     // Overdue steps and runs were just handled; set the alarm for the next due time.
-    const next = [claimInMs, deadlineInMs].filter((inMs) => inMs !== null && inMs > 0) as number[]
+    const next = [claimInMs, deadlineInMs, scheduleInMs].filter(
+      (inMs) => inMs !== null && inMs > 0,
+    ) as number[]
     this.#setAlarm(Math.min(...next))
   }
 

@@ -40,12 +40,13 @@ export class Intake {
   /** Begins undos, and takes on those that wait for nothing as far as there is room. */
   async beginUndo(plans: readonly UndoPlan[]): Promise<readonly BegunUndo[]> {
     const { adapter, workerId, capacity, accept } = this.#parts
-    return capacity.leasing(dueUndos(plans), async (handBackMax) => {
+    const begin = async (handBackMax: number) => {
       const lease = handBackMax === 0 ? undefined : { workerId, handBackMax }
       const begun = await adapter.beginUndo(plans, lease)
       for (const { claims = [] } of begun) accept(claims, 'undo begun')
       return begun
-    })
+    }
+    return capacity.leasing(dueUndos(plans), begin, capacity.undoRoom)
   }
 
   /** Stores new runs, and takes on their first steps as far as there is room. */

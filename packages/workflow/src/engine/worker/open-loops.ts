@@ -16,7 +16,7 @@ import type { Session } from './session.ts'
 const HOUSEKEEPING_MS = 1_000
 
 export interface LoopsParts
-  extends Pick<DueWatchParts, 'adapter' | 'runtime' | 'tickMs' | 'onDue' | 'onExpired'>,
+  extends Pick<DueWatchParts, 'adapter' | 'runtime' | 'tickMs' | 'onDue' | 'onExpired' | 'fireSchedules'>,
     Pick<RunEndsParts, 'definitions' | 'endFollowers'> {
   readonly log: Logger
   readonly events: EventHub
@@ -113,7 +113,8 @@ function dueWatch(parts: LoopsParts, housekeepingMs: number): DueWatch {
     definitionIds,
     idling: idlingOf(
       stillnessOf(adapter, runtime),
-      (still) => Math.min(still.claimableAt(definitionIds), still.deadlineAt()) - housekeepingMs,
+      (still) =>
+        Math.min(still.claimableAt(definitionIds), still.deadlineAt(), still.scheduleAt()) - housekeepingMs,
     ),
   })
 }

@@ -19,6 +19,10 @@ export interface PerformerParts {
   readonly onEnd: (attempt: Attempt, end: AttemptEnd) => void
 }
 
+function isUndo({ claim }: Attempt): boolean {
+  return claim.direction === 'undo'
+}
+
 /** How often attempts that wait for a slot are looked at. */
 const LOOK_MS = 200
 
@@ -56,7 +60,8 @@ export class Performer {
 
   perform(attempt: Attempt): void {
     this.#capacity.take()
-    if (this.#readers.size < this.#readersMax) return this.#begin(attempt)
+    // An undo does not wait behind steps that go forward: they are leased ahead, and their payloads may be read ahead too.
+    if (isUndo(attempt) || this.#readers.size < this.#readersMax) return this.#begin(attempt)
     this.#unread.push(attempt)
     this.#lookLater()
   }
@@ -86,7 +91,8 @@ export class Performer {
   }
 
   #queue(attempt: Attempt): void {
-    this.#slots.add(attempt)
+    if (isUndo(attempt)) this.#slots.addFirst(attempt)
+    else this.#slots.add(attempt)
     if (this.#slots.free < 0) this.#lookLater()
   }
 

@@ -9,13 +9,15 @@ export interface SlotsOptions<Item, End> {
 }
 
 /**
- * Performs items in order, at most `concurrency` at once. A slot performs one item after the other, and opens the next slot only when it must wait.
+ * Performs items in order, those that were put first before all others, at most `concurrency` at once. A slot performs one item after the other, and opens the next slot only when it must wait.
  * So items that end synchronously use only one slot of the limiter.
  */
 export class Slots<Item, End> {
   readonly #options: SlotsOptions<Item, End>
   readonly #limit: LimitFunction
   #queue: Item[] = []
+  /** Items that begin before all of the queue. */
+  readonly #first: Item[] = []
   #next = 0
   #busy = 0
   #opening = false
@@ -32,12 +34,12 @@ export class Slots<Item, End> {
 
   /** Items that have not begun. */
   get waiting(): number {
-    return this.#queue.length - this.#next
+    return this.#first.length + this.#queue.length - this.#next
   }
 
-  /** Takes back the items that have not begun, but for the first `kept`. */
+  /** Takes back the items that have not begun, but for the first `kept` and those that were put first. */
   withdraw(kept: number): Item[] {
-    return this.#queue.splice(this.#next + kept)
+    return this.#queue.splice(this.#next + Math.max(0, kept - this.#first.length))
   }
 
   add(item: Item): void {
@@ -45,8 +47,14 @@ export class Slots<Item, End> {
     this.#open()
   }
 
+  /** Adds an item that begins before those that wait, but after others that were put first. */
+  addFirst(item: Item): void {
+    this.#first.push(item)
+    this.#open()
+  }
+
   #open(): void {
-    if (this.#opening || this.#next === this.#queue.length) return
+    if (this.#opening || this.waiting === 0) return
     this.#opening = true
     void this.#limit(() => this.#work())
   }
@@ -65,6 +73,7 @@ export class Slots<Item, End> {
   }
 
   #take(): Item | undefined {
+    if (this.#first.length > 0) return this.#first.shift()
     const item = this.#queue[this.#next]
     if (item === undefined) return undefined
     this.#next += 1

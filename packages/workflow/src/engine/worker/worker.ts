@@ -35,6 +35,8 @@ export interface WorkerParts extends Followers {
   readonly valueLimits: ValueLimits
   /** The runnable definitions, by the store's number. */
   readonly definitions: ReadonlyMap<number, WorkflowDefinition>
+  /** Fires the schedules that are due. Resolves to whether one of them changed. */
+  readonly fireSchedules: () => Promise<boolean>
   readonly onRunsChanged: (runs: readonly ChangedRun[]) => void
   /** The store has a new value of this run. */
   readonly onPublished: (runId: string) => void

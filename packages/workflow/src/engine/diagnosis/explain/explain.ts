@@ -87,7 +87,7 @@ function standing(found: RunToExplain, open: number): string {
   const count = (status: string) => steps.filter((step) => step.status === status).length
   switch (run.status) {
     case 'scheduled':
-      return `is to start at ${new Date(run.startAt!).toISOString()}`
+      return `${collectingOf(found)}is to start at ${new Date(run.startAt!).toISOString()}`
     case 'running':
       return `is going forward: of its ${counted(open, 'open step')}, ${count('running')} ${count('running') === 1 ? 'is' : 'are'} running`
     case 'waiting':
@@ -107,6 +107,13 @@ function standing(found: RunToExplain, open: number): string {
     case 'cancelled':
       return `has ended as ${run.status}${whyEnded(run)}; an operator may retry it`
   }
+}
+
+/** What is said of a run that collects calls: `collects calls with key "a" until then (debounce, 3 calls so far), and `. */
+function collectingOf({ collected, shape }: RunToExplain): string {
+  if (collected == null || !collected.collecting) return ''
+  const key = collected.key === '' ? '' : ` with key ${JSON.stringify(collected.key)}`
+  return `collects calls${key} (${shape.collects}, ${counted(collected.calls, 'call')} so far), and `
 }
 
 function parkedStanding(found: RunToExplain, open: number): string {

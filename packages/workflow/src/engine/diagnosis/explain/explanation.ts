@@ -1,4 +1,5 @@
 import type {
+  CollectedCalls,
   DefinitionShape,
   LimitWait,
   RunRecord,
@@ -23,6 +24,8 @@ export interface RunToExplain {
   readonly values?: readonly ValueRecord[] | undefined
   /** Of its follow-up, in which its end steps run. Undefined if it has none, or if that was not started yet. */
   readonly followUp?: Explanation | undefined
+  /** The calls that it carries, if its workflow collects them. */
+  readonly collected?: CollectedCalls | null | undefined
   readonly workers: readonly WorkerRecord[]
   /** Epoch milliseconds, store clock. */
   readonly now: number

@@ -431,7 +431,7 @@ declare
 begin
   select * into waiter from "belay"."workflow_limit_waiters" w where w.run_id = waiting_run and w.step = waiting_step;
   if not found then return false; end if;
-  select r.definition_id, greatest(r.created_at, r.start_at) as began into begun
+  select r.definition_id, greatest(r.created_at, r.start_at) - coalesce(s.priority, 0) * interval '1 minute' as began into begun
   from "belay"."workflow_steps" s join "belay"."workflow_runs" r on r.id = s.run_id
   where s.run_id = waiting_run and s.step = waiting_step and s.fence = waiter.fence and s.status = 'ready' and s.open_dependencies = 0
     and r.status = 'running';
@@ -469,7 +469,7 @@ begin
     and s.step = case when e.r then -1 else waiting_step end
   where s.is_given;
   delete from "belay"."workflow_limit_waiters" w where w.run_id = waiting_run and w.step = waiting_step;
-  -- Where its run began: it has waited for longer than what has come since.
+  -- Where its run began, ahead by its priority: it has waited for longer than what has come since.
   insert into "belay"."workflow_ready" (available_at, definition_id, step, fence, run_id)
   values (greatest(begun.began, begins), begun.definition_id, waiting_step, waiter.fence, waiting_run);
   if gives_run then
@@ -791,4 +791,4 @@ SELECT
 FROM "belay"."workflow_limit_keys" k
 LEFT JOIN "belay"."workflow_limits" l ON l.name = k.limit_name;
 --> statement-breakpoint
-INSERT INTO "belay"."workflow_migrations" (tag, oldest_code) VALUES ('0013_limits', 5);
+INSERT INTO "belay"."workflow_migrations" (tag, oldest_code) VALUES ('0016_limits', 5);
