@@ -2,7 +2,7 @@ import type { DeclaredLimit, RateSpan } from '../../adapter/index.ts'
 import type { LimitPolicy } from '../../definition/limit.ts'
 import type { WorkflowDefinition } from '../../definition/workflow.ts'
 import { BelayError } from '../../errors.ts'
-import { rateWords } from './rate-words.ts'
+import { rateWords } from '../../adapter/rate-words.ts'
 
 /** Whether attempts of this definition enter limits. */
 export function hasLimits(definition: WorkflowDefinition): boolean {

@@ -8,7 +8,7 @@ import {
   type StepRecord,
 } from '../../../adapter/index.ts'
 import type { SerialisedError } from '../../../cause.ts'
-import { rateWords } from '../../base/rate-words.ts'
+import { rateWords } from '../../../adapter/rate-words.ts'
 import { capacity } from './capacity.ts'
 import type { RunToExplain, StepExplanation } from './explanation.ts'
 

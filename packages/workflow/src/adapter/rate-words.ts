@@ -1,4 +1,4 @@
-import type { RateSpan } from '../../adapter/limits.ts'
+import type { RateSpan } from './limits.ts'
 
 /** A rate in words, like `100 per 1 s`. */
 export function rateWords(limit: number, { perMs, burst }: RateSpan): string {
