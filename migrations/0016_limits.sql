@@ -1,6 +1,9 @@
 -- Limits of concurrency by key. New tables, functions and a view.
 CREATE TABLE "belay"."workflow_limit_keys" (
 	"turn" bigint NOT NULL,
+	"next_ms" double precision,
+	"closed_ms" double precision,
+	"kept_ms" double precision,
 	"limit_name" text COLLATE "C" NOT NULL,
 	"key" text COLLATE "C" NOT NULL,
 	CONSTRAINT "workflow_limit_keys_pkey" PRIMARY KEY("limit_name","key")
@@ -12,6 +15,8 @@ CREATE TABLE "belay"."workflow_limit_slots" (
 	"fence" integer NOT NULL,
 	"definition_id" integer NOT NULL,
 	"since" timestamp with time zone NOT NULL,
+	"at_ms" double precision,
+	"place" bigint,
 	"is_given" boolean NOT NULL,
 	"limit_name" text COLLATE "C" NOT NULL,
 	"key" text COLLATE "C" NOT NULL,
@@ -36,11 +41,17 @@ CREATE TABLE "belay"."workflow_limit_waiters" (
 CREATE TABLE "belay"."workflow_limits" (
 	"name" text COLLATE "C" PRIMARY KEY NOT NULL,
 	"declared" integer,
+	"declared_per_ms" double precision,
+	"declared_burst" integer,
 	"set_to" integer,
+	"set_per_ms" double precision,
+	"set_burst" integer,
 	CONSTRAINT "workflow_limits_counted" CHECK (coalesce("belay"."workflow_limits"."set_to", "belay"."workflow_limits"."declared") >= 0 and coalesce("belay"."workflow_limits"."declared", "belay"."workflow_limits"."set_to") >= 0)
 );
 --> statement-breakpoint
 CREATE INDEX "workflow_limit_slots_holder_idx" ON "belay"."workflow_limit_slots" USING btree ("run_id","step");
+--> statement-breakpoint
+CREATE INDEX "workflow_limit_keys_kept_idx" ON "belay"."workflow_limit_keys" USING btree ("kept_ms") WHERE "belay"."workflow_limit_keys"."kept_ms" is not null;
 --> statement-breakpoint
 -- Rows of these tables live for moments.
 ALTER TABLE "belay"."workflow_limit_keys" SET (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_cost_delay = 0);
@@ -51,11 +62,102 @@ ALTER TABLE "belay"."workflow_limit_waiters" SET (autovacuum_vacuum_scale_factor
 --> statement-breakpoint
 -- Everything about a key is decided under the lock of its row. Each of these functions first locks and then looks: its statements have a snapshot
 -- each, so what it sees is from after the lock. A single statement would see what was there before it waited.
-CREATE FUNCTION "belay"."limit_room"(wanted_limit text, wanted_key text) RETURNS bigint
+CREATE FUNCTION "belay"."store_ms"() RETURNS double precision
+LANGUAGE sql STABLE
+AS $$ select (extract(epoch from "belay"."store_now"())::numeric * 1000)::float8 $$;
+--> statement-breakpoint
+-- The numbers of a rate; no row for another limit. `each_ms` is the time from one begin to the next, rounded up to microseconds: null if it is paused.
+CREATE FUNCTION "belay"."limit_rate"(wanted_limit text)
+RETURNS TABLE ("per_ms" double precision, "burst" int, "each_ms" double precision)
 LANGUAGE sql
 AS $$
-  select coalesce((select coalesce(l.set_to, l.declared)::bigint from "belay"."workflow_limits" l where l.name = wanted_limit), 2147483647)
-    - (select count(*) from "belay"."workflow_limit_slots" s where s.limit_name = wanted_limit and s.key = wanted_key)
+  select r.per_ms, r.burst, ceil(r.per_ms * 1000 / nullif(r.slots, 0)) / 1000
+  from (
+    select case when l.set_to is null then l.declared_per_ms else l.set_per_ms end as per_ms,
+      case when l.set_to is null then l.declared_burst else l.set_burst end as burst, coalesce(l.set_to, l.declared) as slots
+    from "belay"."workflow_limits" l where l.name = wanted_limit
+  ) r
+  where r.per_ms is not null
+$$;
+--> statement-breakpoint
+-- When the next attempt of a key would begin if its rate had no burst. An instant that is further ahead than any that was given is from before a clock
+-- went back.
+CREATE FUNCTION "belay"."limit_next"(next_ms double precision, closed_ms double precision, each_ms double precision, burst int) RETURNS double precision
+LANGUAGE sql STABLE
+AS $$
+  select greatest(n.now_ms, case when next_ms > n.open_ms + 1500 + (burst + 1) * each_ms then n.open_ms + burst * each_ms else next_ms end)
+  from (select "belay"."store_ms"() as now_ms, greatest("belay"."store_ms"(), closed_ms) as open_ms) n
+$$;
+--> statement-breakpoint
+-- How many may enter up to so many milliseconds from now: slots that are free, or instants of a rate. Instants nearer than a microsecond are the same.
+CREATE FUNCTION "belay"."limit_room"(wanted_limit text, wanted_key text, ahead_ms double precision) RETURNS bigint
+LANGUAGE plpgsql
+AS $$
+declare
+  rate record;
+  kept record;
+  left_ms double precision;
+begin
+  select * into rate from "belay"."limit_rate"(wanted_limit) r;
+  select k.next_ms, k.closed_ms into kept from "belay"."workflow_limit_keys" k where k.limit_name = wanted_limit and k.key = wanted_key;
+  if rate.per_ms is null then
+    if kept.closed_ms > "belay"."store_ms"() then return 0; end if;
+    return coalesce((select coalesce(l.set_to, l.declared)::bigint from "belay"."workflow_limits" l where l.name = wanted_limit), 2147483647)
+      - (select count(*) from "belay"."workflow_limit_slots" s where s.limit_name = wanted_limit and s.key = wanted_key);
+  end if;
+  if rate.each_ms is null then return 0; end if;
+  left_ms := "belay"."store_ms"() + ahead_ms - "belay"."limit_next"(kept.next_ms, kept.closed_ms, rate.each_ms, rate.burst)
+    + (rate.burst - 1) * rate.each_ms + 0.001;
+  if left_ms < 0 then return 0; end if;
+  return floor(left_ms / rate.each_ms)::bigint + 1;
+end
+$$;
+--> statement-breakpoint
+-- How many steps that wait may be given their place now: of a rate also instants that come soon.
+CREATE FUNCTION "belay"."limit_room"(wanted_limit text, wanted_key text) RETURNS bigint
+LANGUAGE sql
+AS $$ select "belay"."limit_room"(wanted_limit, wanted_key, 1500) $$;
+--> statement-breakpoint
+-- Uses up the next instants of a key, under its lock, and returns the first; null if the limit is no rate. The key is kept for as long as it matters.
+CREATE FUNCTION "belay"."take_limit_instants"(wanted_limit text, wanted_key text, wanted int) RETURNS double precision
+LANGUAGE plpgsql
+AS $$
+declare
+  rate record;
+  first_ms double precision;
+begin
+  select * into rate from "belay"."limit_rate"(wanted_limit) r;
+  if rate.each_ms is null then return null; end if;
+  update "belay"."workflow_limit_keys" k
+  set next_ms = n.next_ms + wanted * rate.each_ms,
+    kept_ms = case when k.kept_ms > n.next_ms + wanted * rate.each_ms then k.kept_ms else n.next_ms + wanted * rate.each_ms + 60000 end
+  from (
+    select "belay"."limit_next"(o.next_ms, o.closed_ms, rate.each_ms, rate.burst) as next_ms
+    from "belay"."workflow_limit_keys" o where o.limit_name = wanted_limit and o.key = wanted_key
+  ) n
+  where k.limit_name = wanted_limit and k.key = wanted_key
+  returning n.next_ms into first_ms;
+  return greatest("belay"."store_ms"(), first_ms - (rate.burst - 1) * rate.each_ms);
+end
+$$;
+--> statement-breakpoint
+-- Whether a slot that a step has is as good as a new one for its attempt of this fence. Of a rate each attempt needs an instant of its own, and misses it
+-- when it comes too late, when the rate was changed meanwhile, and when the key was pushed back.
+CREATE FUNCTION "belay"."is_good_limit_slot"(slot "belay"."workflow_limit_slots", wanted_fence int) RETURNS boolean
+LANGUAGE plpgsql
+AS $$
+declare
+  rate record;
+  closed double precision;
+  now_ms double precision := "belay"."store_ms"();
+begin
+  if not slot.is_given and (slot.step = -1 or slot.fence = wanted_fence) then return true; end if;
+  select * into rate from "belay"."limit_rate"(slot.limit_name) r;
+  select coalesce(max(k.closed_ms), 0) into closed from "belay"."workflow_limit_keys" k where k.limit_name = slot.limit_name and k.key = slot.key;
+  if rate.per_ms is null then return closed <= now_ms; end if;
+  return slot.is_given and rate.each_ms is not null and slot.at_ms is not null and slot.at_ms <= now_ms + 0.001
+    and now_ms - slot.at_ms <= least(500, greatest(50, rate.per_ms / 10)) + 0.001 and slot.at_ms >= closed - 0.001;
+end
 $$;
 --> statement-breakpoint
 CREATE FUNCTION "belay"."lock_limit_keys"(wanted_limits text[], wanted_keys text[]) RETURNS void
@@ -110,7 +212,25 @@ declare
   of_run bool[];
   -- Of each slot whether it is taken by the one that asks; of each line how many are free.
   taken bool[];
+  late bool[];
   rooms bigint[];
+  has_line bool[];
+  -- Of each line: its limit and key, whether it is of a rate, and how many instants are used up.
+  line_limits text[];
+  line_keys text[];
+  is_rate bool[];
+  used int[];
+  -- Slots whose instants were missed, and which are taken anew.
+  missed_limits text[] := '{}';
+  missed_keys text[] := '{}';
+  missed_runs uuid[] := '{}';
+  missed_steps int[] := '{}';
+  -- Lines of rates in which steps are parked.
+  timed_limits text[] := '{}';
+  timed_keys text[] := '{}';
+  locked_limits text[];
+  locked_keys text[];
+  is_queued bool := false;
   first_entry int := 1;
   next_entry int;
   missing int;
@@ -125,10 +245,16 @@ begin
   loop
     is_held[found.position] := true;
   end loop;
-  perform "belay"."lock_limit_keys"(
-    array(select e.l from unnest(entry_attempts, entry_limits) as e (attempt, l) where is_held[e.attempt]),
-    array(select e.k from unnest(entry_attempts, entry_keys) as e (attempt, k) where is_held[e.attempt])
-  );
+  locked_limits := array(select e.l from unnest(entry_attempts, entry_limits) as e (attempt, l) where is_held[e.attempt]);
+  locked_keys := array(select e.k from unnest(entry_attempts, entry_keys) as e (attempt, k) where is_held[e.attempt]);
+  if exists (
+    select from (select distinct l.name from unnest(locked_limits) as l (name)) d cross join lateral "belay"."limit_rate"(d.name)
+  ) then
+    -- The lines of rates are given their next instants below.
+    select l.locked_limits, l.locked_keys into locked_limits, locked_keys from "belay"."lock_limit_lines"(locked_limits, locked_keys) l;
+  else
+    perform "belay"."lock_limit_keys"(locked_limits, locked_keys);
+  end if;
   for found in
     delete from "belay"."workflow_limit_waiters" w
     using unnest(run_ids, steps) with ordinality as a (run_id, step, position)
@@ -146,37 +272,60 @@ begin
       select from unnest(entry_attempts, entry_limits, entry_keys, entry_of_run) as e (attempt, l, k, r)
       where e.attempt = a.position and e.l = s.limit_name and e.k = s.key and not e.r
     );
+  -- One that has missed its instant keeps its place too.
+  for found in
+    select a.position::int as position, min(s.place) as place
+    from unnest(run_ids, steps) with ordinality as a (run_id, step, position)
+    join "belay"."workflow_limit_slots" s on s.run_id = a.run_id and s.step = a.step
+    where is_held[a.position]
+    group by a.position
+  loop
+    places[found.position] := coalesce(places[found.position], found.place);
+  end loop;
   with entries as materialized (
     select h.*, dense_rank() over (order by h.l, h.k) as line, dense_rank() over (order by h.l, h.k, h.run_id, h.holder) as slot
     from (
       select e.attempt, e.l collate "C" as l, e.k collate "C" as k, e.r, run_ids[e.attempt] as run_id,
-        case when e.r then -1 else steps[e.attempt] end as holder
+        case when e.r then -1 else steps[e.attempt] end as holder, fences[e.attempt] as fence
       from unnest(entry_attempts, entry_limits, entry_keys, entry_of_run) as e (attempt, l, k, r)
       where is_held[e.attempt]
     ) h
+  ),
+  known_slots as materialized (
+    -- Not a join: it may be planned as one of the whole table.
+    select d.slot, (
+      select "belay"."is_good_limit_slot"(s, d.fence) from "belay"."workflow_limit_slots" s
+      where s.limit_name = d.l and s.key = d.k and s.run_id = d.run_id and s.step = d.holder limit 1
+    ) as is_good
+    from (select distinct on (o.slot) o.* from entries o order by o.slot) d
   )
   select array_agg(e.attempt order by e.attempt, e.line), array_agg(e.line order by e.attempt, e.line), array_agg(e.slot order by e.attempt, e.line),
     array_agg(e.r order by e.attempt, e.line),
-    (select array_agg(t.is_taken order by t.slot) from (
-      -- Not exists(): it may be planned as a hash of the whole table.
-      select d.slot, coalesce((
-        select true from "belay"."workflow_limit_slots" s where s.limit_name = d.l and s.key = d.k and s.run_id = d.run_id and s.step = d.holder limit 1
-      ), false) as is_taken
-      from (select distinct on (o.slot) o.* from entries o order by o.slot) d
-    ) t),
-    (select array_agg(r.room order by r.line) from (
-      select d.line, case when (select true from "belay"."workflow_limit_waiters" w where w.limit_name = d.l and w.key = d.k limit 1) then 0
-        else "belay"."limit_room"(d.l, d.k) end as room
-      from (select distinct on (o.line) o.* from entries o order by o.line) d
-    ) r)
-  into attempts, lines, slots, of_run, taken, rooms
+    (select array_agg(coalesce(t.is_good, false) order by t.slot) from known_slots t),
+    (select array_agg(coalesce(not t.is_good, false) order by t.slot) from known_slots t)
+  into attempts, lines, slots, of_run, taken, late
   from entries e;
+  with ranked as (
+    select d.l, d.k, row_number() over (order by d.l, d.k) as line
+    from (
+      select distinct e.l collate "C" as l, e.k collate "C" as k from unnest(entry_attempts, entry_limits, entry_keys) as e (attempt, l, k)
+      where is_held[e.attempt]
+    ) d
+  )
+  select array_agg("belay"."limit_room"(r.l, r.k, 0) order by r.line),
+    array_agg(coalesce((select true from "belay"."workflow_limit_waiters" w where w.limit_name = r.l and w.key = r.k limit 1), false) order by r.line),
+    array_agg(r.l order by r.line), array_agg(r.k order by r.line), array_agg(0 order by r.line),
+    array_agg(coalesce((select true from "belay"."limit_rate"(r.l)), false) order by r.line)
+  into rooms, has_line, line_limits, line_keys, used, is_rate
+  from ranked r;
   -- One after another: all the slots that an attempt needs, or none.
   while first_entry <= coalesce(cardinality(attempts), 0) loop
     next_entry := first_entry;
     missing := null;
     while next_entry <= cardinality(attempts) and attempts[next_entry] = attempts[first_entry] loop
-      if missing is null and not taken[slots[next_entry]] and rooms[lines[next_entry]] <= 0 then
+      -- Whoever has missed an instant stood before those that still wait.
+      if missing is null and not taken[slots[next_entry]]
+        and (rooms[lines[next_entry]] <= 0 or (has_line[lines[next_entry]] and not late[slots[next_entry]])) then
         missing := next_entry;
       end if;
       next_entry := next_entry + 1;
@@ -185,10 +334,17 @@ begin
       if missing is null and not taken[slots[entry]] then
         taken[slots[entry]] := true;
         rooms[lines[entry]] := rooms[lines[entry]] - 1;
+        used[lines[entry]] := used[lines[entry]] + 1;
+        if late[slots[entry]] then
+          missed_limits := missed_limits || line_limits[lines[entry]];
+          missed_keys := missed_keys || line_keys[lines[entry]];
+          missed_runs := missed_runs || run_ids[attempts[entry]];
+          missed_steps := missed_steps || case when of_run[entry] then -1 else steps[attempts[entry]] end;
+        end if;
       elsif missing is not null and taken[slots[entry]] and not of_run[entry] then
-        -- Whoever waits for one limit holds nothing of another.
+        -- Whoever waits for one limit holds nothing of another. An instant of a rate is lost.
         taken[slots[entry]] := false;
-        rooms[lines[entry]] := rooms[lines[entry]] + 1;
+        if not is_rate[lines[entry]] then rooms[lines[entry]] := rooms[lines[entry]] + 1; end if;
       end if;
     end loop;
     if missing is null then
@@ -196,15 +352,25 @@ begin
     else
       parked_for[attempts[first_entry]] := 1 + missing - first_entry;
       -- Whoever comes next stands behind it.
-      rooms[lines[missing]] := 0;
+      has_line[lines[missing]] := true;
+      if is_rate[lines[missing]] then
+        timed_limits := timed_limits || line_limits[lines[missing]];
+        timed_keys := timed_keys || line_keys[lines[missing]];
+      end if;
     end if;
     first_entry := next_entry;
   end loop;
   delete from "belay"."workflow_limit_slots" s
   using unnest(run_ids, steps, parked_for) as p (run_id, step, entry)
   where s.run_id = p.run_id and s.step = p.step and p.entry is not null;
-  insert into "belay"."workflow_limit_slots" (run_id, step, fence, definition_id, since, is_given, limit_name, key)
-  select distinct on (h.l, h.k, h.run_id, h.holder) h.run_id, h.holder, h.fence, h.definition_id, "belay"."store_now"(), false, h.l, h.k
+  delete from "belay"."workflow_limit_slots" s
+  using unnest(missed_limits, missed_keys, missed_runs, missed_steps) as m (l, k, run_id, step)
+  where s.limit_name = m.l and s.key = m.k and s.run_id = m.run_id and s.step = m.step;
+  perform "belay"."take_limit_instants"(line_limits[l.line], line_keys[l.line], used[l.line])
+  from generate_subscripts(line_limits, 1) as l (line) where is_rate[l.line] and used[l.line] > 0;
+  insert into "belay"."workflow_limit_slots" (run_id, step, fence, definition_id, since, at_ms, is_given, limit_name, key)
+  select distinct on (h.l, h.k, h.run_id, h.holder) h.run_id, h.holder, h.fence, h.definition_id, "belay"."store_now"(),
+    case when (select true from "belay"."limit_rate"(h.l)) then "belay"."store_ms"() end, false, h.l, h.k
   from (
     select e.l, e.k, run_ids[e.attempt] as run_id, case when e.r then -1 else steps[e.attempt] end as holder,
       case when e.r then 0 else fences[e.attempt] end as fence, definition_ids[e.attempt] as definition_id
@@ -234,7 +400,11 @@ begin
     begun = case when s.begun then true when s.fence = 1 then false else s.begun end
   from unnest(run_ids, steps, parked_for) as p (run_id, step, entry)
   where s.run_id = p.run_id and s.step = p.step and p.entry is not null;
+  -- Steps that wait for a rate know their instants at once, if these come soon.
+  if timed_limits <> '{}' then is_queued := "belay"."hand_over_limits"(timed_limits, timed_keys, locked_limits, locked_keys); end if;
   return query
+  select 0, 'queued'::text where is_queued
+  union all
   select a.position::int, case when is_entered[a.position] then 'settled'::text else 'parked' end
   from generate_subscripts(run_ids, 1) as a (position)
   where is_held[a.position]
@@ -257,6 +427,7 @@ declare
   begun record;
   sibling record;
   gives_run bool := false;
+  begins timestamptz;
 begin
   select * into waiter from "belay"."workflow_limit_waiters" w where w.run_id = waiting_run and w.step = waiting_step;
   if not found then return false; end if;
@@ -284,15 +455,23 @@ begin
     end if;
     gives_run := gives_run or waiter.of_run[i];
   end loop;
-  insert into "belay"."workflow_limit_slots" (run_id, step, fence, definition_id, since, is_given, limit_name, key)
+  insert into "belay"."workflow_limit_slots" (run_id, step, fence, definition_id, since, at_ms, place, is_given, limit_name, key)
   select waiting_run, case when e.r then -1 else waiting_step end, case when e.r then 0 else waiter.fence end, begun.definition_id,
-    "belay"."store_now"(), true, e.l, e.k
+    "belay"."store_now"(), "belay"."take_limit_instants"(e.l, e.k, 1), waiter.place, true, e.l, e.k
   from unnest(waiter.limits, waiter.keys, waiter.of_run) as e (l, k, r)
-  on conflict do nothing;
+  where not exists (
+    select from "belay"."workflow_limit_slots" s where s.limit_name = e.l and s.key = e.k and s.run_id = waiting_run
+      and s.step = case when e.r then -1 else waiting_step end
+  );
+  select to_timestamp(max(s.at_ms) / 1000) into begins
+  from unnest(waiter.limits, waiter.keys, waiter.of_run) as e (l, k, r)
+  join "belay"."workflow_limit_slots" s on s.limit_name = e.l and s.key = e.k and s.run_id = waiting_run
+    and s.step = case when e.r then -1 else waiting_step end
+  where s.is_given;
   delete from "belay"."workflow_limit_waiters" w where w.run_id = waiting_run and w.step = waiting_step;
   -- Where its run began, ahead by its priority: it has waited for longer than what has come since.
   insert into "belay"."workflow_ready" (available_at, definition_id, step, fence, run_id)
-  values (begun.began, begun.definition_id, waiting_step, waiter.fence, waiting_run);
+  values (greatest(begun.began, begins), begun.definition_id, waiting_step, waiter.fence, waiting_run);
   if gives_run then
     for sibling in select w.step from "belay"."workflow_limit_waiters" w where w.run_id = waiting_run order by w.step loop
       perform "belay"."give_limit_slots"(waiting_run, sibling.step, locked_limits, locked_keys);
@@ -329,7 +508,8 @@ begin
   using unnest(locked_limits, locked_keys) as l (limit_name, key)
   where k.limit_name = l.limit_name and k.key = l.key
     and not exists (select from "belay"."workflow_limit_slots" s where s.limit_name = k.limit_name and s.key = k.key)
-    and not exists (select from "belay"."workflow_limit_waiters" w where w.limit_name = k.limit_name and w.key = k.key);
+    and not exists (select from "belay"."workflow_limit_waiters" w where w.limit_name = k.limit_name and w.key = k.key)
+    and coalesce(greatest(k.next_ms, k.closed_ms), 0) <= "belay"."store_ms"();
   return queued;
 end
 $$;
@@ -438,6 +618,18 @@ declare
   locked record;
   is_queued bool := false;
 begin
+  -- Keys of rates that are as if they had never been used.
+  delete from "belay"."workflow_limit_keys" k
+  using (
+    select o.limit_name, o.key from "belay"."workflow_limit_keys" o
+    where o.kept_ms < "belay"."store_ms"()
+      and not exists (select from "belay"."workflow_limit_slots" s where s.limit_name = o.limit_name and s.key = o.key)
+      and not exists (select from "belay"."workflow_limit_waiters" w where w.limit_name = o.limit_name and w.key = o.key)
+    order by o.kept_ms
+    limit 1000
+    for update of o skip locked
+  ) idle
+  where k.limit_name = idle.limit_name and k.key = idle.key and k.kept_ms < "belay"."store_ms"();
   with recursive lines as (
     (
       select w.limit_name, w.key, 1 as nth from "belay"."workflow_limit_waiters" w
@@ -482,7 +674,7 @@ end
 $$;
 --> statement-breakpoint
 -- Sets how many slots each key of a limit has, and gives those that are more to steps that wait.
-CREATE FUNCTION "belay"."set_limit"(limit_to_set text, slots int, lines_max int) RETURNS boolean
+CREATE FUNCTION "belay"."set_limit"(limit_to_set text, slots int, rate_per_ms double precision, rate_burst int, lines_max int) RETURNS boolean
 LANGUAGE plpgsql
 SET lock_timeout = '5s' SET plan_cache_mode = 'force_generic_plan' SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
 SET enable_bitmapscan = off SET jit = off
@@ -492,13 +684,14 @@ declare
   free_limits text[];
   free_keys text[];
   locked record;
+  rate record;
 begin
   if slots is null then
     delete from "belay"."workflow_limits" l where l.name = limit_to_set and l.declared is null;
-    update "belay"."workflow_limits" l set set_to = null where l.name = limit_to_set;
+    update "belay"."workflow_limits" l set set_to = null, set_per_ms = null, set_burst = null where l.name = limit_to_set;
   else
-    insert into "belay"."workflow_limits" (name, set_to) values (limit_to_set, slots)
-    on conflict (name) do update set set_to = excluded.set_to;
+    insert into "belay"."workflow_limits" (name, set_to, set_per_ms, set_burst) values (limit_to_set, slots, rate_per_ms, rate_burst)
+    on conflict (name) do update set set_to = excluded.set_to, set_per_ms = excluded.set_per_ms, set_burst = excluded.set_burst;
   end if;
   with recursive lines as (
     (
@@ -518,10 +711,66 @@ begin
     ) n
     where l.nth < lines_max
   )
-  select array_agg(limit_to_set), array_agg(l.key) into free_limits, free_keys from lines l where "belay"."limit_room"(limit_to_set, l.key) > 0;
+  select array_agg(limit_to_set), array_agg(l.key) into free_limits, free_keys from lines l;
+  select * into rate from "belay"."limit_rate"(limit_to_set) r;
+  if rate.per_ms is null then
+    select array_agg(l.limit_name), array_agg(l.key) into free_limits, free_keys
+    from unnest(free_limits, free_keys) as l (limit_name, key) where "belay"."limit_room"(l.limit_name, l.key) > 0;
+    if free_limits is null then return false; end if;
+    select * into locked from "belay"."lock_limit_lines"(free_limits, free_keys);
+    return "belay"."hand_over_limits"(free_limits, free_keys, locked.locked_limits, locked.locked_keys);
+  end if;
+  -- Each key of a rate begins anew with an empty burst, and what was given before is void. All keys are locked at once, in order.
+  select array_agg(limit_to_set), array_agg(a.key) into free_limits, free_keys
+  from (
+    select l.key from unnest(free_keys) as l (key)
+    union
+    select k.key from "belay"."workflow_limit_keys" k where k.limit_name = limit_to_set and k.next_ms > "belay"."store_ms"()
+  ) a;
+  if free_limits is not null then
+    select * into locked from "belay"."lock_limit_lines"(free_limits, free_keys);
+  end if;
+  update "belay"."workflow_limit_slots" s set at_ms = 0 where s.limit_name = limit_to_set and s.is_given;
+  update "belay"."workflow_limit_keys" k
+  set next_ms = n.next_ms, kept_ms = n.next_ms + 60000
+  from (
+    select o.key, case when o.closed_ms > "belay"."store_ms"() then o.closed_ms + (rate.burst - 1) * rate.each_ms
+      else "belay"."store_ms"() + rate.burst * rate.each_ms end as next_ms
+    from "belay"."workflow_limit_keys" o where o.limit_name = limit_to_set and o.next_ms > "belay"."store_ms"()
+  ) n
+  where k.limit_name = limit_to_set and k.key = n.key and rate.each_ms is not null;
   if free_limits is null then return false; end if;
-  select * into locked from "belay"."lock_limit_lines"(free_limits, free_keys);
   return "belay"."hand_over_limits"(free_limits, free_keys, locked.locked_limits, locked.locked_keys);
+end
+$$;
+--> statement-breakpoint
+-- Lets nobody enter these keys for so long, whatever kind their limits are of; then a rate begins without its burst.
+CREATE FUNCTION "belay"."push_back_limits"(pushed_limits text[], pushed_keys text[], after_ms double precision) RETURNS void
+LANGUAGE plpgsql
+SET lock_timeout = '500ms' SET plan_cache_mode = 'force_generic_plan' SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+SET enable_bitmapscan = off SET jit = off
+AS $$
+#variable_conflict use_column
+declare
+  known_limits text[];
+  known_keys text[];
+begin
+  select array_agg(p.l), array_agg(p.k) into known_limits, known_keys
+  from unnest(pushed_limits, pushed_keys) as p (l, k)
+  where exists (select from "belay"."workflow_limits" l where l.name = p.l);
+  if known_limits is null then return; end if;
+  perform "belay"."lock_limit_keys"(known_limits, known_keys);
+  update "belay"."workflow_limit_keys" k
+  set closed_ms = greatest(k.closed_ms, "belay"."store_ms"() + after_ms),
+    next_ms = coalesce((
+      select greatest("belay"."limit_next"(k.next_ms, k.closed_ms, r.each_ms, r.burst),
+        greatest(k.closed_ms, "belay"."store_ms"() + after_ms) + (r.burst - 1) * r.each_ms)
+      from "belay"."limit_rate"(k.limit_name) r where r.each_ms is not null
+    ), k.next_ms)
+  where (k.limit_name, k.key) in (select p.l, p.k from unnest(known_limits, known_keys) as p (l, k));
+  update "belay"."workflow_limit_keys" k
+  set kept_ms = greatest(k.kept_ms, greatest(k.closed_ms, k.next_ms) + 60000)
+  where (k.limit_name, k.key) in (select p.l, p.k from unnest(known_limits, known_keys) as p (l, k));
 end
 $$;
 --> statement-breakpoint
@@ -533,6 +782,9 @@ SELECT
   coalesce(l.set_to, l.declared) AS concurrency,
   l.declared,
   l.set_to,
+  CASE WHEN l.set_to IS NULL THEN l.declared_per_ms ELSE l.set_per_ms END AS per_ms,
+  CASE WHEN l.set_to IS NULL THEN l.declared_burst ELSE l.set_burst END AS burst,
+  CASE WHEN k.closed_ms > "belay"."store_ms"() THEN to_timestamp(k.closed_ms / 1000) END AS pushed_back_until,
   (SELECT count(*) FROM "belay"."workflow_limit_slots" s WHERE s.limit_name = k.limit_name AND s.key = k.key) AS in_use,
   (SELECT count(*) FROM "belay"."workflow_limit_waiters" w WHERE w.limit_name = k.limit_name AND w.key = k.key) AS waiting,
   (SELECT min(w.since) FROM "belay"."workflow_limit_waiters" w WHERE w.limit_name = k.limit_name AND w.key = k.key) AS waiting_since

@@ -7,6 +7,7 @@ import { readHistory } from './control/read-history.ts'
 import { findRunEnds, forgetRunEnds } from './ends/run-ends.ts'
 import { wakeParents } from './ends/wake-parents.ts'
 import { declareLimits } from './limits/declare-limits.ts'
+import { pushBackLimits } from './limits/push-back-limits.ts'
 import { readLimitWaits } from './limits/read-limit-waits.ts'
 import { readLimits } from './limits/read-limits.ts'
 import { setLimit } from './limits/set-limit.ts'
@@ -279,6 +280,7 @@ function limitVerbs({ connection }: OpenStore) {
     setLimit: (request) => setLimit(connection, request),
     readLimits: (names) => readLimits(connection, names),
     readLimitWaits: (runId) => readLimitWaits(connection, runId),
+    pushBackLimits: (request) => pushBackLimits(connection, request),
     tendLimits: (request) => tendLimits(connection, request),
   } satisfies Partial<SqlAdapter>
 }

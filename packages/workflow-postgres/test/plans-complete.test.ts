@@ -63,6 +63,7 @@ const NOT_HOT: Readonly<Record<string, readonly string[]>> = {
     'enter_limits',
     'free_limits',
     'tend_limits',
+    'push_back_limits',
     'set_limit',
   ],
   'a person asked for it, and it counts those that wait': ['read_limits', 'read_limit_waits'],

@@ -15,13 +15,31 @@ export class RetryLaterError extends BelayError {
   override readonly name = 'RetryLaterError'
   /** Milliseconds. */
   readonly afterMs: number
+  /** The limit that is pushed back: its name, or true for all limits of the step. Undefined for none. */
+  readonly limit: string | true | undefined
 
-  /** `after`: a duration, like `'10m'`. */
-  constructor(options: { readonly after: Duration; readonly message?: string; readonly cause?: unknown }) {
-    const { after, message, cause } = read(options)
+  /**
+   * `after`: a duration, like `'10m'`. `limit`: the name of a limit of this step, or true for all of them: nobody enters it with the key of this attempt
+   * before then, for example because a partner has answered with 429. In a compensation, which enters no limits, a name means the limit's steps
+   * without a key. Default: only this step waits.
+   */
+  constructor(options: {
+    readonly after: Duration
+    readonly limit?: string | boolean | undefined
+    readonly message?: string
+    readonly cause?: unknown
+  }) {
+    const { after, limit, message, cause } = read(options)
     const afterMs = durationMs(after, 'RetryLaterError(): after')
+    if (limit !== undefined && typeof limit !== 'boolean' && (typeof limit !== 'string' || limit === '')) {
+      throw new BelayError(
+        'invalid_option',
+        `RetryLaterError(): limit is ${shown(limit)}, and must be the name of a limit, or true for all limits of the step.`,
+      )
+    }
     super('retry_later', message ?? `Asked to be tried again after ${after}.`, { cause })
     this.afterMs = afterMs
+    this.limit = limit === false ? undefined : limit
   }
 
   static override is(value: unknown): value is RetryLaterError {
@@ -33,12 +51,12 @@ type RetryLaterOptions = ConstructorParameters<typeof RetryLaterError>[0]
 
 function read(options: RetryLaterOptions): RetryLaterOptions {
   try {
-    const { after, message, cause } = options
-    return { after, ...(message === undefined ? {} : { message }), cause }
+    const { after, limit, message, cause } = options
+    return { after, limit, ...(message === undefined ? {} : { message }), cause }
   } catch {
     throw new BelayError(
       'invalid_option',
-      `RetryLaterError(): the options must be an object with after, message, cause; got ${shown(options)}.`,
+      `RetryLaterError(): the options must be an object with after, limit, message, cause; got ${shown(options)}.`,
     )
   }
 }

@@ -43,6 +43,7 @@ import { payloadCases } from './cases/payloads.ts'
 import { pivotCases } from './cases/pivots.ts'
 import { priorityCases } from './cases/priorities.ts'
 import { raceCases } from './cases/races.ts'
+import { rateCases } from './cases/rates.ts'
 import { readingCases } from './cases/reading.ts'
 import { reopenCases } from './cases/reopen.ts'
 import { repairCases } from './cases/repair.ts'
@@ -136,6 +137,7 @@ export const SUITES: Readonly<Record<string, Cases>> = {
   limits: limitCases,
   'limits of runs': limitedRunCases,
   'limits, recovered': limitRecoveryCases,
+  rates: rateCases,
   waits: waitCases,
   signals: signalCases,
   'signals of a step that asks anew': signalAnewCases,

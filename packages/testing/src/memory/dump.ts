@@ -42,7 +42,7 @@ export function toldOf(rows: Rows): NonNullable<Dump['told']> {
 /** The slots and lines of limits. */
 export function limitsDump({ limits }: Rows): NonNullable<Dump['limits']> {
   return {
-    slots: [...limits.slots.values()].map(({ definitionId: _, ...slot }) => slot),
+    slots: [...limits.slots.values()].map(({ definitionId: _, at: __, place: ___, ...slot }) => slot),
     waiters: [...limits.waiters.values()].map(({ runId, step, fence, limit, key }) => ({
       runId,
       step,

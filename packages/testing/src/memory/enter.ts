@@ -1,9 +1,10 @@
 import type { LimitEntry, Outcome, SlotHolder } from '@belay/workflow/adapter'
-import { isTerminal } from '@belay/workflow/adapter'
+import { isTerminal, placeOf } from '@belay/workflow/adapter'
 import { changeStep } from './change.ts'
-import { enqueueAt, type StepOfRun } from './lease.ts'
-import { freeSlots, holderOf, lineOf, stillWaits } from './limit-facts.ts'
-import { OF_RUN, type SlotRow, slotName, type WaiterRow, waiterName } from './limit-rows.ts'
+import { isInTime, takeInstant } from './instants.ts'
+import type { StepOfRun } from './lease.ts'
+import { holderOf, isClosed, lineOf, rateOf, roomNow, roomOf, stillWaits } from './limit-facts.ts'
+import { lineName, OF_RUN, type SlotRow, slotName, type WaiterRow, waiterName } from './limit-rows.ts'
 import type { Rows, RunRow, StepRow } from './rows.ts'
 import { rowOf } from './run-rows.ts'
 
@@ -40,21 +41,33 @@ export function enter(
 ): 'settled' | 'parked' {
   const sorted = [...entries].sort(byLine)
   const { step } = held
-  const full = sorted.find(
-    (entry) =>
-      slotOf(rows, entry, held) === undefined &&
-      (freeSlots(rows, entry) <= 0 || lineOf(rows, entry).length > 0),
-  )
+  const full = sorted.find((entry) => {
+    const slot = slotOf(rows, entry, held)
+    if (slot !== undefined && isGood(rows, slot, held)) return false
+    if (roomNow(rows, entry) <= 0) return true
+    // Whoever has missed an instant stood before those that still wait.
+    return slot === undefined ? lineOf(rows, entry).length > 0 : isClosed(rows, entry)
+  })
   if (full !== undefined) {
     park(rows, held, { full, entries: sorted, places })
     return 'parked'
   }
   for (const entry of sorted) {
-    const slot = slotOf(rows, entry, held) ?? addSlot(rows, entry, held)
+    const known = slotOf(rows, entry, held)
+    const slot =
+      known !== undefined && isGood(rows, known, held) ? known : addSlot(rows, entry, held, known?.place)
     slot.fence = entry.of === 'run' ? 0 : step.fence
     slot.isGiven = false
   }
   return 'settled'
+}
+
+/** Whether a slot that the step, or its run, has is as good as a new one. Of a rate each attempt needs an instant of its own. */
+function isGood(rows: Rows, slot: SlotRow, { step }: StepOfRun): boolean {
+  if (!slot.isGiven && (slot.step === OF_RUN || slot.fence === step.fence)) return true
+  const rate = rateOf(rows, slot.limit)
+  if (rate !== null) return slot.isGiven && isInTime(rows, slot, rate)
+  return !isClosed(rows, slot)
 }
 
 /** Slots of keys that the step had when it was given them, and has no more. */
@@ -72,13 +85,21 @@ function slotOf(rows: Rows, entry: LimitEntry, { run, step }: StepOfRun): SlotRo
   return rows.limits.slots.get(slotName(entry, run.runId, holderOf(entry, step.step)))
 }
 
-function addSlot(rows: Rows, entry: LimitEntry, { run, step }: StepOfRun): SlotRow {
+function addSlot(
+  rows: Rows,
+  entry: LimitEntry,
+  { run, step }: StepOfRun,
+  place: number | null = null,
+): SlotRow {
   const { limit, key } = entry
   const { runId } = run
+  const rate = rateOf(rows, limit)
   const slot: SlotRow = {
     ...{ limit, key, runId, step: holderOf(entry, step.step), since: rows.now },
     fence: entry.of === 'run' ? 0 : step.fence,
     isGiven: true,
+    at: rate === null ? null : takeInstant(rows, entry, rate),
+    place,
     definitionId: run.definition.saved.id,
   }
   rows.limits.slots.set(slotName(entry, runId, slot.step), slot)
@@ -97,13 +118,16 @@ function park(
   const { limit, key } = asked.full
   const at = { runId: run.runId, step: step.step }
   // Whoever waits for one limit holds nothing of another.
+  let placed: number | null = null
   for (const [name, slot] of rows.limits.slots) {
-    if (slot.runId === at.runId && slot.step === at.step) rows.limits.slots.delete(name)
+    if (slot.runId !== at.runId || slot.step !== at.step) continue
+    placed ??= slot.place
+    rows.limits.slots.delete(name)
   }
   const before = asked.places.get(waiterName(at))
   rows.limits.waiters.set(waiterName(at), {
     ...{ ...at, fence: step.fence, limit, key, entries: asked.entries },
-    place: before?.place ?? rows.limits.nextPlace(),
+    place: before?.place ?? placed ?? rows.limits.nextPlace(),
     since: before?.since ?? rows.now,
   })
   // As after a release, but in no queue.
@@ -136,7 +160,7 @@ export function free(rows: Rows, holders: readonly SlotHolder[] | undefined): bo
           : slot.step === step && !slot.isGiven && slot.fence === fence && !isHeld(run, step, fence)
       if (!isOver) continue
       rows.limits.slots.delete(name)
-      lines.set(JSON.stringify([slot.limit, slot.key]), slot)
+      lines.set(lineName(slot), slot)
     }
   }
   return handOver(rows, [...lines.values()])
@@ -154,13 +178,26 @@ export function handOver(rows: Rows, lines: readonly Line[]): boolean {
   let queued = false
   for (const line of [...lines].sort(byLine)) {
     for (const waiter of lineOf(rows, line).slice(0, LOOKED_AT_MAX)) {
-      if (freeSlots(rows, line) <= 0) break
+      if (roomOf(rows, line) <= 0) break
       // It may have been given its slots together with another step of its run.
       if (rows.limits.waiters.get(waiterName(waiter)) !== waiter) continue
       if (give(rows, waiter)) queued = true
     }
   }
   return queued
+}
+
+/** Gives the lines of rates in which these steps wait their next instants. Returns whether steps were queued. */
+export function handOverRates(
+  rows: Rows,
+  steps: readonly { readonly runId: string; readonly step: number }[],
+): boolean {
+  const lines = new Map<string, Line>()
+  for (const step of steps) {
+    const waiter = rows.limits.waiters.get(waiterName(step))
+    if (waiter !== undefined && rateOf(rows, waiter.limit) !== null) lines.set(lineName(waiter), waiter)
+  }
+  return handOver(rows, [...lines.values()])
 }
 
 /** Gives a parked step all of its slots, and queues it; or moves it to the line of the one that is missing. */
@@ -173,17 +210,29 @@ function give(rows: Rows, waiter: WaiterRow): boolean {
   const run = rows.runs.get(waiter.runId)!
   const held = { run, step: rowOf(run, waiter.step)! }
   const missing = waiter.entries.filter((entry) => slotOf(rows, entry, held) === undefined)
-  const full = missing.find((entry) => freeSlots(rows, entry) <= 0)
+  const full = missing.find((entry) => roomOf(rows, entry) <= 0)
   if (full !== undefined) {
     rows.limits.waiters.set(name, { ...waiter, limit: full.limit, key: full.key })
     return false
   }
-  for (const entry of missing) addSlot(rows, entry, held)
+  for (const entry of missing) addSlot(rows, entry, held, waiter.place)
+  const instants = waiter.entries.map((entry) => dueAt(slotOf(rows, entry, held)))
   rows.limits.waiters.delete(name)
   // Where its run began, ahead by its priority: it has waited for longer than what has come since.
-  enqueueAt(rows, held, Math.max(run.createdAt, run.startAt ?? run.createdAt))
+  const began = placeOf(Math.max(run.createdAt, run.startAt ?? run.createdAt), held.step, rows.now)
+  rows.queue.enter({
+    definitionId: run.definition.saved.id,
+    availableAt: Math.max(began, ...instants),
+    runId: run.runId,
+    step: waiter.step,
+  })
   if (missing.some(({ of }) => of === 'run')) giveSiblings(rows, run)
   return true
+}
+
+/** The instant that a step was given with a slot; 0 for none. */
+function dueAt(slot: SlotRow | undefined): number {
+  return slot?.isGiven === true ? (slot.at ?? 0) : 0
 }
 
 /** The other steps of a run that waited for the slot which it has now. */

@@ -1,5 +1,6 @@
-import { isTerminal, type LimitEntry } from '@belay/workflow/adapter'
-import { OF_RUN, type SlotRow, type WaiterRow } from './limit-rows.ts'
+import { isTerminal, type LimitEntry, RATE_HORIZON_MS, type RateSpan } from '@belay/workflow/adapter'
+import { instantsUntil } from './instants.ts'
+import { lineName, OF_RUN, type SlotRow, type WaiterRow } from './limit-rows.ts'
 import type { Rows } from './rows.ts'
 import { rowOf } from './run-rows.ts'
 
@@ -8,16 +9,41 @@ export function holderOf({ of }: LimitEntry, step: number): number {
   return of === 'run' ? OF_RUN : step
 }
 
-/** How many slots each key of a limit has. One that nobody declared has no end. */
+/** How many slots each key of a limit has, and of a rate how many attempts begin in its time. One that nobody declared has no end. */
 export function concurrencyOf(rows: Rows, limit: string): number {
   const row = rows.limits.limits.get(limit)
   return row?.set ?? row?.declared ?? Number.POSITIVE_INFINITY
 }
 
-export function freeSlots(rows: Rows, { limit, key }: Pick<LimitEntry, 'limit' | 'key'>): number {
+/** The time and burst of a rate; null for another limit. */
+export function rateOf(rows: Rows, limit: string): RateSpan | null {
+  const row = rows.limits.limits.get(limit)
+  if (row === undefined) return null
+  return row.set === null ? row.declaredRate : row.setRate
+}
+
+/** How many steps may be given a place: a free slot, or an instant that comes soon. */
+export function roomOf(rows: Rows, line: Pick<LimitEntry, 'limit' | 'key'>): number {
+  const rate = rateOf(rows, line.limit)
+  if (rate !== null) return instantsUntil(rows, line, rate, rows.now + RATE_HORIZON_MS)
+  return isClosed(rows, line) ? 0 : concurrencyOf(rows, line.limit) - takenOf(rows, line)
+}
+
+/** How many attempts may enter now. */
+export function roomNow(rows: Rows, line: Pick<LimitEntry, 'limit' | 'key'>): number {
+  const rate = rateOf(rows, line.limit)
+  return rate === null ? roomOf(rows, line) : instantsUntil(rows, line, rate, rows.now)
+}
+
+/** Whether the key was pushed back. */
+export function isClosed(rows: Rows, line: Pick<LimitEntry, 'limit' | 'key'>): boolean {
+  return (rows.limits.keys.get(lineName(line))?.closedUntil ?? rows.now) > rows.now
+}
+
+export function takenOf(rows: Rows, { limit, key }: Pick<LimitEntry, 'limit' | 'key'>): number {
   let taken = 0
   for (const slot of rows.limits.slots.values()) if (slot.limit === limit && slot.key === key) taken += 1
-  return concurrencyOf(rows, limit) - taken
+  return taken
 }
 
 /** The steps that wait in a line, first come first. */
@@ -28,7 +54,10 @@ export function lineOf(rows: Rows, { limit, key }: Pick<LimitEntry, 'limit' | 'k
 }
 
 /** Whether a parked step still waits: it has neither been claimed nor cancelled, nor has its run stopped or paused. */
-export function stillWaits(rows: Rows, { runId, step: number, fence }: WaiterRow): boolean {
+export function stillWaits(
+  rows: Rows,
+  { runId, step: number, fence }: Pick<WaiterRow, 'runId' | 'step' | 'fence'>,
+): boolean {
   const run = rows.runs.get(runId)
   const step = run === undefined ? undefined : rowOf(run, number)
   if (run === undefined || step === undefined) return false

@@ -1,4 +1,4 @@
-import type { LimitEntry } from '@belay/workflow/adapter'
+import type { LimitEntry, RateSpan } from '@belay/workflow/adapter'
 
 /** The number under which a run holds its own slots. */
 export const OF_RUN = -1
@@ -7,6 +7,16 @@ export interface LimitRow {
   readonly name: string
   declared: number | null
   set: number | null
+  declaredRate: RateSpan | null
+  setRate: RateSpan | null
+}
+
+/** What is kept of a key besides its slots. */
+export interface KeyRow {
+  /** Of a rate: when its next attempt would begin if it had no burst. It grows by one interval with each instant that is given. */
+  nextAt: number
+  /** Nobody enters before. */
+  closedUntil: number
 }
 
 /** A slot that is taken: by an attempt, or given to a step that will be claimed. */
@@ -20,6 +30,10 @@ export interface SlotRow {
   fence: number
   /** It was given to a step that has not entered yet. */
   isGiven: boolean
+  /** Of a rate: the instant at which the attempt begins, or began. */
+  at: number | null
+  /** The place in the line of the step to which it was given; null for one that did not wait. */
+  readonly place: number | null
   readonly definitionId: number
   since: number
 }
@@ -41,6 +55,8 @@ export interface WaiterRow {
 /** All that a store knows of limits. */
 export class LimitRows {
   readonly limits = new Map<string, LimitRow>()
+  /** By {@link lineName}. */
+  readonly keys = new Map<string, KeyRow>()
   readonly slots = new Map<string, SlotRow>()
   readonly waiters = new Map<string, WaiterRow>()
   #places = 0
@@ -62,6 +78,10 @@ export class LimitRows {
       if (row.runId === runId && row.step !== OF_RUN) this.slots.delete(name)
     for (const [name, row] of this.waiters) if (row.runId === runId) this.waiters.delete(name)
   }
+}
+
+export function lineName({ limit, key }: Pick<LimitEntry, 'limit' | 'key'>): string {
+  return JSON.stringify([limit, key])
 }
 
 export function slotName(entry: Pick<LimitEntry, 'limit' | 'key'>, runId: string, step: number): string {

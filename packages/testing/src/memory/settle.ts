@@ -1,6 +1,6 @@
 import type { Claim, FreesSlots, KeepsAttempts, Outcome, Settlement } from '@belay/workflow/adapter'
 import { assertInvariant, changedRun } from './change.ts'
-import { type Entering, enter, free, type Places, takeFromLines } from './enter.ts'
+import { type Entering, enter, free, handOverRates, type Places, takeFromLines } from './enter.ts'
 import { byRunAndStep, enqueue, lease, type StepOfRun } from './lease.ts'
 import { type Consequences, record } from './outcome.ts'
 import { refusalOfAny } from './refusal.ts'
@@ -23,13 +23,22 @@ export function settle(
     results[index] = settleOne(rows, { ...settlement, entering }, outcomes[index]!, consequences)
   }
   const { claims, left } = handBack(rows, consequences.unblocked, workerId, handBackMax)
-  const given = free(rows, settlement.frees)
+  // Those that wait for a rate know their instants at once, if these come soon.
+  const timed = handOverRates(rows, parkedOf(settlement, results))
+  const given = free(rows, settlement.frees) || timed
   return {
     results,
     claims,
     runs: [...consequences.runs].map(([runId, status]) => changedRun(rows, rows.runs.get(runId)!, status)),
     queued: left > 0 || consequences.requeued || given,
   }
+}
+
+function parkedOf(
+  { outcomes }: { readonly outcomes: readonly Outcome[] },
+  results: Settlement['results'],
+): readonly Outcome[] {
+  return outcomes.filter((_, index) => results[index] === 'parked')
 }
 
 function settleOne(

@@ -1,6 +1,7 @@
 import { type Adapter, type Stillness, UNCLAIMED_MS } from '@belay/workflow/adapter'
 import { nextDeadline } from './due.ts'
-import { hasWorker } from './limit-facts.ts'
+import { roomFrom } from './instants.ts'
+import { hasWorker, rateOf } from './limit-facts.ts'
 import type { Rows } from './rows.ts'
 import { nextSchedule } from './schedules.ts'
 
@@ -53,6 +54,11 @@ function lapsesAt(rows: Rows): number {
   }
   for (const slot of rows.limits.slots.values()) {
     if (slot.isGiven && !hasWorker(rows, slot)) first = Math.min(first, slot.since + UNCLAIMED_MS + 1)
+  }
+  for (const waiter of rows.limits.waiters.values()) {
+    const from = roomFrom(rows, waiter, rateOf(rows, waiter.limit))
+    // A key that was pushed back and is open again waits for slots, which are handed over when they are freed.
+    if (from > rows.now || rateOf(rows, waiter.limit) !== null) first = Math.min(first, from)
   }
   return first
 }

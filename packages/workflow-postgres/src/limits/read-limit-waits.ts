@@ -1,6 +1,7 @@
 import type { LimitWait } from '@belay/workflow/adapter'
 import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
+import { rateIn } from './read-limits.ts'
 import { waitingStep } from './waiting-step.ts'
 
 /** The steps of a run that wait for slots. Index: primary keys, waiting steps by line. No locks. */
@@ -12,10 +13,27 @@ export const readWaitsOfRun: Statement<{
   readonly since: number
   readonly concurrency: number | null
   readonly in_use: number
+  readonly per_ms: number | null
+  readonly burst: number | null
+  readonly at_ms: number | null
 }> = {
   name: 'read_limit_waits',
   text: `
+with waits as (
+  select w.step, w.limit_name, w.key, w.since, w.place, null::float8 as at_ms
+  from belay.workflow_limit_waiters w
+  where w.run_id = $1::uuid and ${waitingStep('w')}
+  union all
+  (
+    select distinct on (s.step) s.step, s.limit_name, s.key, s.since, 0, s.at_ms
+    from belay.workflow_limit_slots s
+    where s.run_id = $1::uuid and s.is_given and s.at_ms > belay.store_ms() and ${waitingStep('s')}
+    order by s.step, s.at_ms desc
+  )
+)
 select w.step, w.limit_name, w.key, extract(epoch from w.since)::float8 * 1000 as since, coalesce(l.set_to, l.declared) as concurrency,
+  case when l.set_to is null then l.declared_per_ms else l.set_per_ms end as per_ms,
+  case when l.set_to is null then l.declared_burst else l.set_burst end as burst, w.at_ms,
   (
     select count(*)::int from belay.workflow_limit_waiters b
     where b.limit_name = any (array[w.limit_name]) and b.key = any (array[w.key]) and b.place <= w.place and ${waitingStep('b')}
@@ -23,9 +41,8 @@ select w.step, w.limit_name, w.key, extract(epoch from w.since)::float8 * 1000 a
   (
     select count(*)::int from belay.workflow_limit_slots s where s.limit_name = any (array[w.limit_name]) and s.key = any (array[w.key])
   ) as in_use
-from belay.workflow_limit_waiters w
+from waits w
 left join belay.workflow_limits l on l.name = any (array[w.limit_name])
-where w.run_id = $1::uuid and ${waitingStep('w')}
 order by w.step`,
 }
 
@@ -39,5 +56,7 @@ export async function readLimitWaits(connection: Connection, runId: string): Pro
     since: Math.round(row.since),
     concurrency: row.concurrency ?? Number.POSITIVE_INFINITY,
     inUse: row.in_use,
+    rate: rateIn(row.per_ms, row.burst),
+    at: row.at_ms === null ? null : Math.round(row.at_ms),
   }))
 }

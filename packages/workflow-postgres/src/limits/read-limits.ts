@@ -1,4 +1,4 @@
-import type { LimitRecord } from '@belay/workflow/adapter'
+import type { LimitRecord, RateSpan } from '@belay/workflow/adapter'
 import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
 import { waitingStep } from './waiting-step.ts'
@@ -9,12 +9,21 @@ export const readLimitNumbers: Statement<{
   readonly concurrency: number
   readonly declared: number | null
   readonly set_to: number | null
+  readonly declared_per_ms: number | null
+  readonly declared_burst: number | null
+  readonly set_per_ms: number | null
+  readonly set_burst: number | null
+  readonly closed_ms: number | null
   readonly in_use: number
   readonly waiting: number
 }> = {
   name: 'read_limits',
   text: `
 select l.name, coalesce(l.set_to, l.declared) as concurrency, l.declared, l.set_to,
+  l.declared_per_ms, l.declared_burst, l.set_per_ms, l.set_burst,
+  (
+    select max(k.closed_ms) from belay.workflow_limit_keys k where k.limit_name = any (array[l.name]) and k.closed_ms > belay.store_ms()
+  ) as closed_ms,
   (select count(*)::int from belay.workflow_limit_slots s where s.limit_name = any (array[l.name])) as in_use,
   (select count(*)::int from belay.workflow_limit_waiters w where w.limit_name = any (array[l.name]) and ${waitingStep('w')}) as waiting
 from belay.workflow_limits l
@@ -27,7 +36,18 @@ export async function readLimits(
   names?: readonly string[],
 ): Promise<readonly LimitRecord[]> {
   const rows = await connection.query(readLimitNumbers, [names ?? null])
-  return rows.map(({ name, concurrency, declared, set_to: set, in_use: inUse, waiting }) => ({
-    ...{ name, concurrency, declared, set, inUse, waiting },
-  }))
+  return rows.map(({ name, concurrency, declared, set_to: set, in_use: inUse, waiting, ...row }) => {
+    const declaredRate = rateIn(row.declared_per_ms, row.declared_burst)
+    const setRate = set === null ? null : rateIn(row.set_per_ms, row.set_burst)
+    return {
+      ...{ name, concurrency, declared, set, inUse, waiting, declaredRate, setRate },
+      rate: set === null ? declaredRate : setRate,
+      pushedBackUntil: row.closed_ms === null ? null : Math.round(row.closed_ms),
+    }
+  })
+}
+
+/** The time and burst of a rate; null for a limit that is none. */
+export function rateIn(perMs: number | null, burst: number | null): RateSpan | null {
+  return perMs === null ? null : { perMs, burst: burst! }
 }

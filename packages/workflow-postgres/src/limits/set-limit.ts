@@ -1,4 +1,4 @@
-import type { LimitRecord } from '@belay/workflow/adapter'
+import type { Adapter, LimitRecord } from '@belay/workflow/adapter'
 import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
 import { readLimits } from './read-limits.ts'
@@ -13,14 +13,20 @@ const LINES_MAX = 1_000
 export const setLimitNumber: Statement<{ readonly queued: boolean }> = {
   name: 'set_limit',
   text: `
-select belay.set_limit($1::text, $2::int, $3::int) as queued`,
+select belay.set_limit($1::text, $2::int, $3::float8, $4::int, $5::int) as queued`,
 }
 
 export async function setLimit(
   connection: Connection,
-  { name, concurrency }: { readonly name: string; readonly concurrency: number | null },
+  { name, concurrency, rate }: Parameters<Adapter['setLimit']>[0],
 ): Promise<LimitRecord | null> {
-  await connection.query(setLimitNumber, [name, concurrency, LINES_MAX])
+  await connection.query(setLimitNumber, [
+    name,
+    concurrency,
+    rate?.perMs ?? null,
+    rate?.burst ?? null,
+    LINES_MAX,
+  ])
   const [limit] = await readLimits(connection, [name])
   return limit ?? null
 }

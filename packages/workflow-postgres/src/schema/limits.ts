@@ -4,6 +4,7 @@ import {
   boolean,
   check,
   customType,
+  doublePrecision,
   index,
   integer,
   primaryKey,
@@ -24,8 +25,13 @@ export function makeLimits(schema: Schema) {
       name: word().primaryKey(),
       /** What the newest worker declared. Null for a limit that was only set. */
       declared: integer(),
+      /** Of a rate: its time in milliseconds, and its burst. */
+      declaredPerMs: doublePrecision('declared_per_ms'),
+      declaredBurst: integer('declared_burst'),
       /** What was set at run time. It goes before what is declared. */
       set: integer('set_to'),
+      setPerMs: doublePrecision('set_per_ms'),
+      setBurst: integer('set_burst'),
     },
     (table) => [
       check(
@@ -43,10 +49,19 @@ export function makeLimitKeys(schema: Schema) {
     {
       /** Grows with each decision: so a transaction that sees an old one fails, whatever its isolation level. */
       turn: bigint({ mode: 'number' }).notNull(),
+      /** Of a rate: when its next attempt would begin if it had no burst, in epoch milliseconds. It grows by one interval with each instant given. */
+      nextMs: doublePrecision('next_ms'),
+      /** Nobody enters before. Epoch milliseconds. */
+      closedMs: doublePrecision('closed_ms'),
+      /** From then on the row is removed, if nobody has or wants a slot. Epoch milliseconds; null for at once. */
+      keptMs: doublePrecision('kept_ms'),
       limitName: word('limit_name').notNull(),
       key: word().notNull(),
     },
-    (table) => [primaryKey({ name: 'workflow_limit_keys_pkey', columns: [table.limitName, table.key] })],
+    (table) => [
+      primaryKey({ name: 'workflow_limit_keys_pkey', columns: [table.limitName, table.key] }),
+      index('workflow_limit_keys_kept_idx').on(table.keptMs).where(sql`${table.keptMs} is not null`),
+    ],
   )
 }
 
@@ -62,6 +77,10 @@ export function makeLimitSlots(schema: Schema) {
       fence: integer().notNull(),
       definitionId: integer('definition_id').notNull(),
       since: instant('since').notNull(),
+      /** Of a rate: the instant at which the attempt begins or began, in epoch milliseconds; 0 once it is void. */
+      atMs: doublePrecision('at_ms'),
+      /** The place in the line of the step to which it was given. */
+      place: bigint({ mode: 'number' }),
       /** It was given to a step that waited for it, and has not entered yet. */
       isGiven: boolean('is_given').notNull(),
       limitName: word('limit_name').notNull(),

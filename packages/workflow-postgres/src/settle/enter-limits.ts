@@ -8,7 +8,10 @@ import type { Statement } from '../connection/statement.ts'
  * What is decided is read under the keys' locks, so it is a function of several statements (`enter_limits`). Index: primary keys, of waiting steps by
  * line. Locks: own steps by (run, step), then keys by (limit, key). Each wait is half a second at most.
  */
-export const enterLimits: Statement<{ readonly position: number; readonly result: 'settled' | 'parked' }> = {
+export const enterLimits: Statement<{
+  readonly position: number
+  readonly result: 'settled' | 'parked' | 'queued'
+}> = {
   name: 'enter_limits',
   text: `
 select e.position, e.result
@@ -22,6 +25,8 @@ export interface Entered {
   readonly settled: readonly number[]
   /** Indexes of those whose steps wait for a slot. */
   readonly parked: readonly number[]
+  /** Steps that wait were given instants that come soon. */
+  readonly queued: boolean
 }
 
 export async function enter(
@@ -44,5 +49,9 @@ export async function enter(
   ])
   const indexesOf = (wanted: string) =>
     rows.flatMap(({ position, result }) => (result === wanted ? [position - 1] : []))
-  return { settled: indexesOf('settled'), parked: indexesOf('parked') }
+  return {
+    settled: indexesOf('settled'),
+    parked: indexesOf('parked'),
+    queued: indexesOf('queued').length > 0,
+  }
 }

@@ -255,8 +255,8 @@ async function recordGoingOn(
     return { outcome: pick(await decide(connection, { workerId, outcomes: decided })) }
   }
   const entering = outcomes as readonly EnteringOutcome[]
-  const { settled, parked } = await enter(connection, { workerId, outcomes: entering })
-  return { outcome: pick(settled), parked: pick(parked) }
+  const { settled, parked, queued } = await enter(connection, { workerId, outcomes: entering })
+  return { outcome: pick(settled), parked: pick(parked), queued }
 }
 
 function isDueNow(outcome: Outcome): boolean {

@@ -28,11 +28,29 @@ export interface FreesSlots {
   readonly frees?: readonly SlotHolder[] | undefined
 }
 
+/** A given place under a rate is void when its attempt enters later than this after its instant, in milliseconds: `per` divided by 10, but from 50 to 500. */
+export function rateToleranceMs(perMs: number): number {
+  return Math.min(500, Math.max(50, perMs / 10))
+}
+
+/** How far ahead steps that wait for a rate are given their instants, in milliseconds. */
+export const RATE_HORIZON_MS = 1_500
+
+/** What makes a limit one of how many attempts begin in a time, instead of how many are under way. */
+export interface RateSpan {
+  /** In how many milliseconds as many attempts begin as the limit's number says. */
+  readonly perMs: number
+  /** How many of them may begin at once after a quiet time, from 1. */
+  readonly burst: number
+}
+
 /** A limit as code declares it. */
 export interface DeclaredLimit {
   readonly name: string
-  /** How many slots each key has. */
+  /** How many slots each key has; of a rate, how many attempts of each key begin in its time. */
   readonly concurrency: number
+  /** Default: it is no rate. */
+  readonly rate?: RateSpan | null | undefined
 }
 
 /** A limit as the store knows it. */
@@ -44,6 +62,12 @@ export interface LimitRecord {
   readonly declared: number | null
   /** What was set at run time; null if nothing was. */
   readonly set: number | null
+  /** Of a rate, the time and burst that belong to each of these numbers; null for a limit that is no rate, and where there is no number. */
+  readonly rate: RateSpan | null
+  readonly declaredRate: RateSpan | null
+  readonly setRate: RateSpan | null
+  /** Nobody enters with some of its keys before this instant, in epoch milliseconds, store clock; null for none. */
+  readonly pushedBackUntil: number | null
   /** Slots taken now, of all keys. */
   readonly inUse: number
   /** Steps that wait for a slot, of all keys. */
@@ -62,6 +86,10 @@ export interface LimitWait {
   /** How many slots the key has, and how many are taken. */
   readonly concurrency: number
   readonly inUse: number
+  /** Of a rate; null for another limit. */
+  readonly rate: RateSpan | null
+  /** The instant at which it begins, in epoch milliseconds, store clock; null as long as it has none. With one, its place is 0. */
+  readonly at: number | null
 }
 
 /** A line of waiting steps: of one key of one limit. */
@@ -90,7 +118,15 @@ export interface LimitVerbs {
   setLimit(request: {
     readonly name: string
     readonly concurrency: number | null
+    /** Of a rate, which is paused by 0. Its keys begin with an empty burst. Default: it is no rate. */
+    readonly rate?: RateSpan | null | undefined
   }): Promise<LimitRecord | null>
+
+  /**
+   * Lets no further attempt of these keys enter before `afterMs` from now, on the store's clock, whatever kind their limits are of; then a rate begins
+   * without its burst. An instant that is later already stays. Attempts that have entered go on.
+   */
+  pushBackLimits(request: { readonly lines: readonly LimitLine[]; readonly afterMs: number }): Promise<void>
 
   /** Limits by name, of these names or all of them. */
   readLimits(names?: readonly string[]): Promise<readonly LimitRecord[]>

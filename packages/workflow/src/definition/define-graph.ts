@@ -26,7 +26,7 @@ import { checkRecord } from './graph-record.ts'
 import { graphWaitDraft, isGraphWait } from './graph-wait.ts'
 import type { CompensationHandler, Handler } from './handler.ts'
 import { validateInput } from './input-schema.ts'
-import { concurrencyLimits, type LimitKey } from './limit.ts'
+import { type LimitKey, limitPolicies } from './limit.ts'
 import { checkOptionNames, shown } from './option-check.ts'
 import {
   DEFAULT_POLICY,
@@ -73,7 +73,7 @@ export function defineGraph<
     deadline: graph.deadline,
     priority: graph.priority,
     start: graph.start,
-    limits: concurrencyLimits(place, graph.concurrency, {
+    limits: limitPolicies(place, graph, {
       of: 'run',
       keyOf: (option, given) => handlerNamed({ place, option, name: given, handlers }) as LimitKey | null,
     }),
@@ -222,6 +222,7 @@ function handlerOptions(
     onFailure: step['onFailure'],
     heartbeatTimeout: step['heartbeatTimeout'],
     concurrency: step['concurrency'],
+    rateLimit: step['rateLimit'],
     limitKeyOf: (option, given) => handler(option, given) as LimitKey | null,
     irreversible: step['irreversible'],
     pivot: step['pivot'],

@@ -18,7 +18,7 @@ import { EndStepList } from './end-steps.ts'
 import { EndedWorkflow } from './ended-workflow.ts'
 import { fanDrafts, isFan } from './fan-draft.ts'
 import { validateInput } from './input-schema.ts'
-import { concurrencyLimits } from './limit.ts'
+import { limitPolicies } from './limit.ts'
 import type { WorkflowLimitOptions } from './limit-options.ts'
 import { loopDrafts } from './loop-draft.ts'
 import { mapDrafts } from './map-draft.ts'
@@ -86,7 +86,7 @@ export function define<
   checkWorkflowName(name)
   const place = { workflow: name }
   checkOptionNames(place, 'the definition', options, DEFINITION_OPTION_NAMES)
-  const limits = concurrencyLimits(place, options.concurrency, { of: 'run' })
+  const limits = limitPolicies(place, options, { of: 'run' })
   const head = definitionHead(name, { ...options, limits })
   return new DefinedWorkflow(head, stepPolicy(place, options, DEFAULT_POLICY), new StepLog(), 0) as never
 }
@@ -97,6 +97,7 @@ const DEFINITION_OPTION_NAMES = [
   'deadline',
   'start',
   'concurrency',
+  'rateLimit',
   ...PRIORITY_OPTION_NAMES,
   ...POLICY_OPTION_NAMES,
 ]

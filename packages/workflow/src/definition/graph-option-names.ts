@@ -16,6 +16,7 @@ export const GRAPH_OPTION_NAMES = [
   'dag',
   'ends',
   'concurrency',
+  'rateLimit',
   ...ATTEMPT_OPTION_NAMES,
   'lossesMax',
 ] as const
@@ -26,6 +27,7 @@ export const ITEM_OPTION_NAMES = [
   'transaction',
   'heartbeatTimeout',
   'concurrency',
+  'rateLimit',
   ...EFFECT_OPTION_NAMES,
   ...PRIORITY_OPTION_NAMES,
   ...ATTEMPT_OPTION_NAMES,

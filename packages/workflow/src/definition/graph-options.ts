@@ -34,6 +34,8 @@ export interface GraphOptions<
   readonly start?: StartOptions<StandardSchemaV1.InferOutput<Schema>> | undefined
   /** How many runs may be under way at once, as in `define()`. */
   readonly concurrency?: GraphConcurrency<HandlerName> | readonly GraphConcurrency<HandlerName>[] | undefined
+  /** How many runs may begin in a time, as in `define()`. */
+  readonly rateLimit?: GraphRateLimit<HandlerName> | readonly GraphRateLimit<HandlerName>[] | undefined
   readonly steps: Readonly<
     Record<
       StepName,
@@ -72,6 +74,15 @@ export interface GraphStepDefaults extends GraphAttemptOptions {
   readonly lossesMax?: number | undefined
 }
 
+/** A rate as data: like that in code, with the name of the function that returns the key. */
+export interface GraphRateLimit<HandlerName extends string = string> {
+  readonly limit: number
+  readonly per: Duration
+  readonly burst?: number | undefined
+  readonly key?: HandlerName | undefined
+  readonly name?: string | undefined
+}
+
 /** A limit as data: like that in code, with the name of the function that returns the key. */
 export interface GraphConcurrency<HandlerName extends string = string> {
   readonly limit: number
@@ -99,6 +110,8 @@ export interface GraphItem<HandlerName extends string = string>
   readonly transaction?: boolean | TransactionOptions | undefined
   /** How many attempts of the handler may be under way at once, as in `step()`. */
   readonly concurrency?: GraphConcurrency<HandlerName> | readonly GraphConcurrency<HandlerName>[] | undefined
+  /** How many attempts of the handler may begin in a time, as in `step()`. */
+  readonly rateLimit?: GraphRateLimit<HandlerName> | readonly GraphRateLimit<HandlerName>[] | undefined
 }
 
 /** A step of a graph as data that runs its handler for each item of an array. The other options are those of each item. */

@@ -44,7 +44,12 @@ export type {
   TransactionContext,
 } from './handler.ts'
 export { InputIssues, unchecked } from './input-schema.ts'
-export type { ConcurrencyOptions, LimitKeyContext, RunLimitKeyContext } from './limit-options.ts'
+export type {
+  ConcurrencyOptions,
+  LimitKeyContext,
+  RateLimitOptions,
+  RunLimitKeyContext,
+} from './limit-options.ts'
 export type { EndedRoundContext, RepeatOptions, RoundContext } from './loop-options.ts'
 export type {
   CompensateItemOptions,

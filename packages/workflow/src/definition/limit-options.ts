@@ -1,3 +1,5 @@
+import type { Duration } from '../duration.ts'
+
 /** What the `key` of a step's limit is given. Of a map's item also the item, of a loop's round also its number. */
 export interface LimitKeyContext<Input = unknown, Deps = Readonly<Record<string, unknown>>> {
   readonly runId: string
@@ -27,6 +29,23 @@ export interface ConcurrencyOptions<Context = LimitKeyContext> {
   readonly name?: string | undefined
 }
 
+/** How many begin in a time, in all worker processes together. */
+export interface RateLimitOptions<Context = LimitKeyContext> {
+  /**
+   * How many may begin in each `per`: for each key, if there is a `key`. They are spread evenly: with 100 per second, one begins every 10 ms. From 1 to
+   * 100,000. `engine.limits.set()` changes it at run time.
+   */
+  readonly limit: number
+  /** A duration, like `'1s'`. From 100 ms to 31 days. */
+  readonly per: Duration
+  /** How many may begin at once after a quiet time. From 1 to 100,000. Default 1. */
+  readonly burst?: number | undefined
+  /** As of a concurrency limit: returns a text, and those with the same text share the `limit`. Default: all share one. */
+  readonly key?: ((context: Context) => string | Promise<string>) | undefined
+  /** Steps and workflows that give the same name share one limit. Default: the workflow's name and `:rate`, and for a step `workflow.step:rate`. */
+  readonly name?: string | undefined
+}
+
 /** What steps that work may be given, and each item of a map and each round of a loop. */
 export interface StepLimitOptions<Input, Deps> {
   /**
@@ -36,6 +55,14 @@ export interface StepLimitOptions<Input, Deps> {
   readonly concurrency?:
     | ConcurrencyOptions<LimitKeyContext<Input, Deps>>
     | readonly ConcurrencyOptions<LimitKeyContext<Input, Deps>>[]
+    | undefined
+  /**
+   * How many attempts of the handler may begin in a time, in all worker processes together, in total or by key. A step that must wait does so without
+   * a worker, first come, first served. Compensations are not limited. Default: no limit.
+   */
+  readonly rateLimit?:
+    | RateLimitOptions<LimitKeyContext<Input, Deps>>
+    | readonly RateLimitOptions<LimitKeyContext<Input, Deps>>[]
     | undefined
 }
 
@@ -48,5 +75,10 @@ export interface WorkflowLimitOptions<Input> {
   readonly concurrency?:
     | ConcurrencyOptions<RunLimitKeyContext<Input>>
     | readonly ConcurrencyOptions<RunLimitKeyContext<Input>>[]
+    | undefined
+  /** How many runs may begin in a time, in total or by key: a run begins with its first step. Default: no limit. */
+  readonly rateLimit?:
+    | RateLimitOptions<RunLimitKeyContext<Input>>
+    | readonly RateLimitOptions<RunLimitKeyContext<Input>>[]
     | undefined
 }

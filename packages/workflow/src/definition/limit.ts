@@ -1,13 +1,16 @@
+import type { RateSpan } from '../adapter/limits.ts'
 import { definitionError, type Place } from '../graph/place.ts'
-import { string } from '../options/index.ts'
+import { duration, string } from '../options/index.ts'
 import { checkOptionNames, readOption, shown, wholeNumber } from './option-check.ts'
 
 /** A limit that an attempt enters before its handler is called. */
 export interface LimitPolicy {
   /** The same name is the same limit, in all workflows. */
   readonly name: string
-  /** How many slots each key has, as far as code is concerned. */
+  /** How many slots each key has, as far as code is concerned; of a rate, how many attempts of each key begin in its time. */
   readonly concurrency: number
+  /** Null for a limit of how many are under way at once. */
+  readonly rate: RateSpan | null
   /** Whether the attempt takes the slot, or its run. */
   readonly of: 'step' | 'run'
   /** `undefined` if it has none, null in a process that only starts runs. */
@@ -20,36 +23,58 @@ export type LimitKey = (context: never) => unknown
 /** The most slots that code may give to each key of a limit. */
 const CONCURRENCY_MAX = 100_000
 /** The most characters in the name of a limit: enough for those that are made of the names of a workflow and a step. */
-const NAME_LENGTH_MAX = 257
+const NAME_LENGTH_MAX = 262
 /** The most limits of one step or workflow. */
 const LIMITS_MAX = 10
 
 /** The name of a limit. */
 export const limitName = string(1, NAME_LENGTH_MAX)
 
+/** The time of a rate. */
+export const ratePeriod = duration('100ms', '31d')
+
 /** Finds the function that `key` names or is. */
 export type KeyLookup = (option: string, given: unknown) => LimitKey | null
 
-/** Reads the option `concurrency`: one limit, or an array of them. */
-export function concurrencyLimits(
+/** What an option of limits takes: who enters them, and how their keys are found. */
+interface LimitPlace {
+  readonly of: LimitPolicy['of']
+  readonly keyOf?: KeyLookup | undefined
+}
+
+/** Reads the options `concurrency` and `rateLimit`: each is one limit, or an array of them. */
+export function limitPolicies(
   place: Place,
-  given: unknown,
-  { of, keyOf }: { readonly of: LimitPolicy['of']; readonly keyOf?: KeyLookup | undefined },
+  { concurrency, rateLimit }: { readonly concurrency?: unknown; readonly rateLimit?: unknown },
+  { of, keyOf = functionIn(place) }: LimitPlace,
 ): readonly LimitPolicy[] {
-  if (given === undefined) return NONE
-  const list = isArray(given) ? Array.from(given) : [given]
-  if (list.length === 0 || list.length > LIMITS_MAX) {
-    throw definitionError(place, `concurrency has ${list.length} limits, and must have 1 to ${LIMITS_MAX}.`)
-  }
-  const limits = list.map((one, index) => {
-    const option = isArray(given) ? `concurrency[${index}]` : 'concurrency'
-    return concurrencyLimit(place, option, one, { of, keyOf: keyOf ?? functionIn(place) })
-  })
+  if (concurrency === undefined && rateLimit === undefined) return NONE
+  const limits = [
+    ...each(place, 'concurrency', concurrency, (option, one) =>
+      concurrencyLimit(place, option, one, { of, keyOf }),
+    ),
+    ...each(place, 'rateLimit', rateLimit, (option, one) => rateLimitOf(place, option, one, { of, keyOf })),
+  ]
   checkDistinct(place, limits)
   return Object.freeze(limits)
 }
 
 const NONE: readonly LimitPolicy[] = Object.freeze([])
+
+function each(
+  place: Place,
+  name: string,
+  given: unknown,
+  read: (option: string, one: unknown) => LimitPolicy,
+): readonly LimitPolicy[] {
+  if (given === undefined) return NONE
+  if (!isArray(given)) return [read(name, given)]
+  const list: readonly unknown[] = Array.from(given)
+  if (list.length === 0 || list.length > LIMITS_MAX) {
+    throw definitionError(place, `${name} has ${list.length} limits, and must have 1 to ${LIMITS_MAX}.`)
+  }
+  return list.map((one, index) => read(`${name}[${index}]`, one))
+}
 
 function concurrencyLimit(
   place: Place,
@@ -62,6 +87,31 @@ function concurrencyLimit(
   return Object.freeze({
     name: name === undefined ? ownName(place) : readOption(place, `${option}.name`, name, limitName),
     concurrency: wholeNumber(place, `${option}.limit`, limit, { min: 1, max: CONCURRENCY_MAX }),
+    rate: null,
+    of,
+    keyOf: key === undefined ? undefined : keyOf(`${option}.key`, key),
+  })
+}
+
+function rateLimitOf(
+  place: Place,
+  option: string,
+  given: unknown,
+  { of, keyOf }: { readonly of: LimitPolicy['of']; readonly keyOf: KeyLookup },
+): LimitPolicy {
+  checkOptionNames(place, option, given, ['limit', 'per', 'burst', 'key', 'name'])
+  const { limit, per, burst, key, name } = given
+  const count = (member: string, value: unknown) =>
+    wholeNumber(place, `${option}.${member}`, value, { min: 1, max: CONCURRENCY_MAX })
+  return Object.freeze({
+    // Apart from that of a concurrency limit, which the same step may have.
+    name:
+      name === undefined ? `${ownName(place)}:rate` : readOption(place, `${option}.name`, name, limitName),
+    concurrency: count('limit', limit),
+    rate: Object.freeze({
+      perMs: readOption(place, `${option}.per`, per, ratePeriod),
+      burst: burst === undefined ? 1 : count('burst', burst),
+    }),
     of,
     keyOf: key === undefined ? undefined : keyOf(`${option}.key`, key),
   })

@@ -30,6 +30,7 @@ const LOOP_OPTION_NAMES = [
   'transaction',
   'heartbeatTimeout',
   'concurrency',
+  'rateLimit',
   ...EFFECT_OPTION_NAMES,
   ...PRIORITY_OPTION_NAMES,
   ...CONDITION_OPTION_NAMES,

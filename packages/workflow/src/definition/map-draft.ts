@@ -22,6 +22,7 @@ const MAP_OPTION_NAMES = [
   'over',
   'itemKey',
   'concurrency',
+  'rateLimit',
   'itemsMax',
   'onFailure',
   'minSuccess',

@@ -1,7 +1,7 @@
 import type { RunCause } from '../cause.ts'
 import type { Answer, Cases, ConditionOptions, NoCases, OnSkipped } from './condition-options.ts'
 import type { StepContext } from './handler.ts'
-import type { ConcurrencyOptions, LimitKeyContext } from './limit-options.ts'
+import type { ConcurrencyOptions, LimitKeyContext, RateLimitOptions } from './limit-options.ts'
 import type { PriorityOption } from './priority-option.ts'
 import type { EffectOptions } from './saga-options.ts'
 import type { Settled } from './settled.ts'
@@ -68,6 +68,11 @@ export interface MapOptions<
     | number
     | ConcurrencyOptions<ItemKeyContext<Input, DepsWith<Outputs, Deps, Skipping, Wanted>, Item>>
     | readonly ConcurrencyOptions<ItemKeyContext<Input, DepsWith<Outputs, Deps, Skipping, Wanted>, Item>>[]
+    | undefined
+  /** How many items may begin in a time, of all runs, in total or by key, as for `.step()`. Default: no limit. */
+  readonly rateLimit?:
+    | RateLimitOptions<ItemKeyContext<Input, DepsWith<Outputs, Deps, Skipping, Wanted>, Item>>
+    | readonly RateLimitOptions<ItemKeyContext<Input, DepsWith<Outputs, Deps, Skipping, Wanted>, Item>>[]
     | undefined
   /** The map fails if it has more items. Default 10,000, at most 65,536. */
   readonly itemsMax?: number | undefined

@@ -3,7 +3,7 @@ import { definitionError, type Place } from '../graph/place.ts'
 import { type Kind, Refusal } from '../options/index.ts'
 import { CONDITION_OPTION_NAMES, choicesOf, condition } from './condition.ts'
 import type { CompensationHandler, Handler } from './handler.ts'
-import { concurrencyLimits, type KeyLookup } from './limit.ts'
+import { type KeyLookup, limitPolicies } from './limit.ts'
 import { checkOptionNames, oneOf, positiveMs, readOption, shown, wholeNumber } from './option-check.ts'
 import { PRIORITY_OPTION_NAMES, priorityOf } from './priority-option.ts'
 import { DEFAULT_RETRY, retryPolicy } from './retry-policy.ts'
@@ -73,6 +73,7 @@ export interface UntypedStepOptions extends StepDefaults {
   readonly onSkipped?: unknown
   readonly onFailure?: unknown
   readonly concurrency?: unknown
+  readonly rateLimit?: unknown
   /** Of a step as data: finds the functions that its limits name. */
   readonly limitKeyOf?: KeyLookup | undefined
 }
@@ -113,8 +114,11 @@ export function stepDraft(
   }
 }
 
-function stepLimits(place: Place, { concurrency, limitKeyOf }: UntypedStepOptions): StepDraft['limits'] {
-  return concurrencyLimits(place, concurrency, { of: 'step', keyOf: limitKeyOf })
+function stepLimits(
+  place: Place,
+  { limitKeyOf: keyOf, ...options }: UntypedStepOptions,
+): StepDraft['limits'] {
+  return limitPolicies(place, options, { of: 'step', keyOf })
 }
 
 function onFailureOf(place: Place, { onFailure }: UntypedStepOptions): StepDraft['onFailure'] {
@@ -200,6 +204,7 @@ const STEP_OPTION_NAMES = [
   'onFailure',
   'heartbeatTimeout',
   'concurrency',
+  'rateLimit',
   ...EFFECT_OPTION_NAMES,
   ...PRIORITY_OPTION_NAMES,
   ...PIVOT_OPTION_NAMES,

@@ -1,5 +1,12 @@
 import { describe, expectTypeOf, it } from 'vitest'
-import { define, defineGraph, type Engine, type LimitSnapshot, unchecked } from '../../src/index.ts'
+import {
+  define,
+  defineGraph,
+  type Engine,
+  type LimitSetting,
+  type LimitSnapshot,
+  unchecked,
+} from '../../src/index.ts'
 
 const order = define('order', {
   version: 1,
@@ -66,7 +73,29 @@ describe('the key of a limit', () => {
 
 it('limits are looked at and set', () => {
   expectTypeOf<Engine['limits']['get']>().returns.resolves.toEqualTypeOf<LimitSnapshot | undefined>()
-  expectTypeOf<Engine['limits']['set']>()
-    .parameter(1)
-    .toEqualTypeOf<number | { readonly concurrency: number }>()
+  expectTypeOf<Engine['limits']['set']>().parameter(1).toEqualTypeOf<LimitSetting>()
+  expectTypeOf<number>().toExtend<LimitSetting>()
+  expectTypeOf<{ rateLimit: { limit: number; per: '1s' } }>().toExtend<LimitSetting>()
+  expectTypeOf<{ rateLimit: { limit: number } }>().not.toExtend<LimitSetting>()
+})
+
+it('the key of a rate gets what that of a concurrency limit gets', () => {
+  define('typed', { version: 1, rateLimit: { limit: 1, per: '1s' } }).step('call', {
+    rateLimit: [
+      {
+        limit: 100,
+        per: '1s',
+        burst: 5,
+        key: ({ step }) => {
+          expectTypeOf(step).toBeString()
+          return step
+        },
+      },
+    ],
+    run: () => 1,
+  })
+  // @ts-expect-error A rate has a time.
+  define('typed', { version: 1 }).step('call', { rateLimit: { limit: 1 }, run: () => 1 })
+  // @ts-expect-error A rate has a limit.
+  define('typed', { version: 1 }).step('call', { rateLimit: { per: '1s' }, run: () => 1 })
 })

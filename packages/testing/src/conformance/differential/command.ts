@@ -2,9 +2,11 @@ import type {
   EndStatus,
   JsonText,
   Lease,
+  LimitLine,
   NewValue,
   Outcome,
   ParentRun,
+  RateSpan,
   UndoPlan,
 } from '@belay/workflow/adapter'
 import type { CollectCommand } from './planned-call.ts'
@@ -66,8 +68,19 @@ export type Look =
 /** Something done with limits. */
 export type LimitCommand =
   | { readonly do: 'enter'; readonly workerId: string; readonly outcomes: readonly Outcome[] }
-  | { readonly do: 'declareLimit'; readonly name: string; readonly concurrency: number }
-  | { readonly do: 'setLimit'; readonly name: string; readonly concurrency: number | null }
+  | {
+      readonly do: 'declareLimit'
+      readonly name: string
+      readonly concurrency: number
+      readonly rate?: RateSpan | null
+    }
+  | {
+      readonly do: 'setLimit'
+      readonly name: string
+      readonly concurrency: number | null
+      readonly rate?: RateSpan | null
+    }
+  | { readonly do: 'pushBackLimit'; readonly line: LimitLine; readonly afterMs: number }
   | { readonly do: 'tendLimits'; readonly limit: number }
   | { readonly do: 'readLimits' }
   | { readonly do: 'limitWaits'; readonly runId: string }
@@ -167,6 +180,7 @@ export function runsOf(command: Command): readonly string[] | undefined {
       return []
     case 'declareLimit':
     case 'setLimit':
+    case 'pushBackLimit':
     case 'tendLimits':
     case 'register':
     case 'leave':

@@ -1,4 +1,4 @@
-import type { Adapter, LimitEntry, LimitLine, Outcome } from '@belay/workflow/adapter'
+import type { Adapter, LimitEntry, LimitLine, LimitRecord, Outcome, RateSpan } from '@belay/workflow/adapter'
 import { enters } from '../scenario/index.ts'
 import { UNLIMITED } from '../scenario/worker.ts'
 import type { LimitCommand } from './command.ts'
@@ -7,7 +7,10 @@ import type { World } from './world.ts'
 
 const NAMES = ['l1', 'l2', 'l3']
 const KEYS = ['', 'k1', 'k2']
-const WEIGHTS = { enter: 60, declareLimit: 5, setLimit: 5, tendLimits: 14, readLimits: 8, limitWaits: 8 }
+const WEIGHTS = {
+  ...{ enter: 60, declareLimit: 5, setLimit: 5, tendLimits: 14, readLimits: 8, limitWaits: 8 },
+  ...{ declareRate: 3, setRate: 4, pushBackLimit: 2 },
+}
 const LATE_PROBABILITY = 0.1
 
 export function isAboutLimits(command: { readonly do: string }): command is LimitCommand {
@@ -27,6 +30,14 @@ export function nextLimitCommand(world: World, random: Random): LimitCommand | u
       return { do: kind, name, concurrency: 1 + random.below(3) }
     case 'setLimit':
       return { do: kind, name, concurrency: random.pick([null, 0, 1, 2, 5]) }
+    case 'declareRate':
+      return { do: 'declareLimit', name, concurrency: 1 + random.below(3), rate: anyRate(random) }
+    case 'setRate':
+      return { do: 'setLimit', name, concurrency: random.pick([0, 1, 2, 50]), rate: anyRate(random) }
+    case 'pushBackLimit': {
+      const line = { limit: name, key: random.pick(KEYS) }
+      return { do: kind, line, afterMs: random.pick([0, 500, 20_000]) }
+    }
     case 'tendLimits':
       return { do: kind, limit: random.pick([1, 100]) }
     case 'readLimits':
@@ -34,6 +45,10 @@ export function nextLimitCommand(world: World, random: Random): LimitCommand | u
     case 'limitWaits':
       return { do: kind, runId: random.pick(world.runIds) }
   }
+}
+
+function anyRate(random: Random): RateSpan {
+  return { perMs: random.pick([1_000, 30_000, 120_000]), burst: 1 + random.below(3) }
 }
 
 /** Mostly for what the worker holds. A step asks for the same at each of its attempts, as with real keys. */
@@ -76,20 +91,36 @@ export async function applyLimitCommand(
       return { results, claims, runs }
     }
     case 'declareLimit':
-      return adapter.declareLimits([{ name: command.name, concurrency: command.concurrency }])
+      return adapter.declareLimits([
+        { name: command.name, concurrency: command.concurrency, rate: command.rate },
+      ])
     case 'setLimit':
-      return adapter.setLimit({ name: command.name, concurrency: command.concurrency })
+      return comparableLimit(
+        await adapter.setLimit({ name: command.name, concurrency: command.concurrency, rate: command.rate }),
+        side,
+      )
+    case 'pushBackLimit':
+      return adapter.pushBackLimits({ lines: [command.line], afterMs: command.afterMs })
     case 'tendLimits':
       return tendAll(adapter, command.limit)
     case 'readLimits':
-      return adapter.readLimits()
+      return (await adapter.readLimits()).map((limit) => comparableLimit(limit, side))
     case 'limitWaits':
-      return (await adapter.readLimitWaits(command.runId)).map(({ since, concurrency, ...wait }) => ({
+      return (await adapter.readLimitWaits(command.runId)).map(({ since, at, concurrency, ...wait }) => ({
         ...{ ...wait, since: Math.round(since - side.startedAt) },
+        at: at === null ? null : Math.round(at - side.startedAt),
         // JSON has no infinity.
         concurrency: String(concurrency),
       }))
   }
+}
+
+function comparableLimit(
+  limit: LimitRecord | null,
+  { startedAt }: { readonly startedAt: number },
+): LimitRecord | null {
+  if (limit === null || limit.pushedBackUntil === null) return limit
+  return { ...limit, pushedBackUntil: Math.round(limit.pushedBackUntil - startedAt) }
 }
 
 /** Tends until nothing is left: two steps of one run may get their slots in two looks. */

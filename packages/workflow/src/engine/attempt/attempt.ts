@@ -1,4 +1,4 @@
-import { type Claim, isItem, type StepTransaction } from '../../adapter/index.ts'
+import { type Claim, isItem, type LimitEntry, type StepTransaction } from '../../adapter/index.ts'
 import type { Handler, StepContext } from '../../definition/handler.ts'
 import type { StepDefinition, TransactionPolicy } from '../../definition/step.ts'
 import type { Wait } from '../../definition/wait.ts'
@@ -61,6 +61,7 @@ export class Attempt implements ContextSource {
   #judge: ((returned: unknown) => WaitAnswer | BranchEnd | EntersEnd) | undefined
   /** Undefined for a step that runs without a condition and without limits, and in an undo. */
   readonly #gate: AttemptGate | undefined
+  entered: readonly LimitEntry[] = []
   #called = false
   #cutOff: CutOff | undefined
   #telling: Telling | undefined

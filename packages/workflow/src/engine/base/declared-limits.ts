@@ -1,4 +1,5 @@
-import type { DeclaredLimit } from '../../adapter/index.ts'
+import type { DeclaredLimit, RateSpan } from '../../adapter/index.ts'
+import { rateWords } from '../../adapter/rate-words.ts'
 import type { LimitPolicy } from '../../definition/limit.ts'
 import type { WorkflowDefinition } from '../../definition/workflow.ts'
 import { BelayError } from '../../errors.ts'
@@ -14,27 +15,38 @@ export function hasLimits(definition: WorkflowDefinition): boolean {
  * @throws BelayError `invalid_option` if two of them declare different numbers for one name.
  */
 export function declaredLimits(definitions: Iterable<WorkflowDefinition>): readonly DeclaredLimit[] {
-  const declared = new Map<string, { readonly concurrency: number; readonly workflow: string }>()
+  const declared = new Map<string, Declaration>()
   // A workflow's newest version comes last, and a limit is no part of a version's shape.
   const newest = [...definitions].sort((one, other) => one.version - other.version)
   for (const definition of newest) {
-    for (const { name, concurrency } of limitsIn(definition)) {
+    for (const { name, concurrency, rate } of limitsIn(definition)) {
       const known = declared.get(name)
-      if (known !== undefined && known.workflow !== definition.name && known.concurrency !== concurrency) {
-        throw contradiction(name, known, { concurrency, workflow: definition.name })
+      const mine = { concurrency, rate, workflow: definition.name }
+      if (known !== undefined && known.workflow !== definition.name && wordsOf(known) !== wordsOf(mine)) {
+        throw contradiction(name, known, mine)
       }
-      declared.set(name, { concurrency, workflow: definition.name })
+      declared.set(name, mine)
     }
   }
-  return [...declared].map(([name, { concurrency }]) => ({ name, concurrency }))
+  return [...declared].map(([name, { concurrency, rate }]) =>
+    rate === null ? { name, concurrency } : { name, concurrency, rate },
+  )
 }
 
-type Declaration = { readonly concurrency: number; readonly workflow: string }
+interface Declaration {
+  readonly concurrency: number
+  readonly rate: RateSpan | null
+  readonly workflow: string
+}
+
+function wordsOf({ concurrency, rate }: Declaration): string {
+  return rate === null ? `${concurrency}` : rateWords(concurrency, rate)
+}
 
 function contradiction(name: string, one: Declaration, other: Declaration): BelayError {
   return new BelayError(
     'invalid_option',
-    `Limit "${name}" is ${one.concurrency} in workflow "${one.workflow}" and ${other.concurrency} in workflow "${other.workflow}". The same name is the same limit: give both the same number, or one of them another name.`,
+    `Limit "${name}" is ${wordsOf(one)} in workflow "${one.workflow}" and ${wordsOf(other)} in workflow "${other.workflow}". The same name is the same limit: give both the same number, or one of them another name.`,
   )
 }
 

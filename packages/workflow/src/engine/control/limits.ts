@@ -1,5 +1,6 @@
-import type { Adapter, LimitRecord } from '../../adapter/index.ts'
-import { limitName } from '../../definition/limit.ts'
+import type { Adapter, LimitRecord, RateSpan } from '../../adapter/index.ts'
+import { limitName, ratePeriod } from '../../definition/limit.ts'
+import type { Duration } from '../../duration.ts'
 import { BelayError } from '../../errors.ts'
 import { didYouMean } from '../../nearest.ts'
 import { checkArgument, type Kind, Refusal, readAs, readOptions, wholeNumber } from '../../options/index.ts'
@@ -9,32 +10,90 @@ import { shown } from '../../shown.ts'
 const CONCURRENCY_MAX = 100_000
 const SLOTS = wholeNumber(0, CONCURRENCY_MAX)
 
+const BURST = wholeNumber(1, CONCURRENCY_MAX)
+
+/** What a limit is set to. The burst of a rate is what it was if it is left out. */
+interface Setting {
+  readonly concurrency: number
+  readonly rate: { readonly perMs: number; readonly burst: number | undefined } | null
+}
+
 /** What a limit is set to: a number, or an object with it. */
-const SETTING: Kind<number> = {
-  words: `${SLOTS.words}, or an object with concurrency`,
+const SETTING: Kind<Setting> = {
+  words: `${SLOTS.words}, or an object with concurrency, or with rateLimit`,
   read(given) {
-    if (typeof given !== 'object' || given === null) return SLOTS.read(given)
+    if (typeof given !== 'object' || given === null) return slotsIn(given)
     const options = readOptions(given)
     const names = options === undefined ? [] : Object.keys(options)
-    if (names.length !== 1 || names[0] !== 'concurrency') return new Refusal(shown(given))
-    return readAs(SLOTS, options!['concurrency'])
+    if (names.length === 1 && names[0] === 'concurrency') return slotsIn(options!['concurrency'])
+    if (names.length === 1 && names[0] === 'rateLimit') return rateIn(options!['rateLimit'])
+    return new Refusal(shown(given))
   },
+}
+
+function slotsIn(given: unknown): Setting | Refusal {
+  const concurrency = readAs(SLOTS, given)
+  return Refusal.is(concurrency) ? concurrency : { concurrency, rate: null }
+}
+
+function rateIn(given: unknown): Setting | Refusal {
+  const options = readOptions(given)
+  const known = ['limit', 'per', 'burst']
+  if (options === undefined || Object.keys(options).some((name) => !known.includes(name))) {
+    return new Refusal(`${shown(given)} as rateLimit`, ' It has limit, per, burst.')
+  }
+  const limit = readAs(SLOTS, options['limit'])
+  if (Refusal.is(limit)) return memberRefused('limit', limit, SLOTS)
+  const perMs = readAs(ratePeriod, options['per'])
+  if (Refusal.is(perMs)) return memberRefused('per', perMs, ratePeriod)
+  const burst = options['burst'] === undefined ? undefined : readAs(BURST, options['burst'])
+  if (Refusal.is(burst)) return memberRefused('burst', burst, BURST)
+  return { concurrency: limit, rate: { perMs, burst } }
+}
+
+function memberRefused(member: string, { got }: Refusal, { words }: Kind<unknown>): Refusal {
+  return new Refusal(`${got} as rateLimit.${member}`, ` rateLimit.${member} must be ${words}.`)
+}
+
+/** A rate, as it is now. */
+export interface RateSnapshot {
+  /** How many begin in each `perMs`, for each key. */
+  readonly limit: number
+  readonly perMs: number
+  /** How many may begin at once after a quiet time. */
+  readonly burst: number
 }
 
 /** A limit, as it is now. */
 export interface LimitSnapshot {
   readonly name: string
-  /** How many slots each key has: what was set, else what code declares. */
-  readonly concurrency: number
+  /** How many slots each key has: what was set, else what code declares. Undefined for a rate. */
+  readonly concurrency: number | undefined
+  /** How many begin in a time: what was set, else what code declares. Undefined for a limit of how many are under way. */
+  readonly rateLimit: RateSnapshot | undefined
   /** What the worker declared that started last. */
-  readonly declared: number | undefined
+  readonly declared: number | RateSnapshot | undefined
   /** What was set at run time; undefined if nothing was. */
-  readonly set: number | undefined
-  /** Slots that are taken now, of all keys. */
+  readonly set: number | RateSnapshot | undefined
+  /** Slots that are taken now, of all keys; of a rate, attempts that have begun, or have their instants, and have not ended. */
   readonly inUse: number
-  /** Steps that wait for a slot, of all keys. */
+  /** Steps that wait for a slot or an instant, of all keys. */
   readonly waiting: number
+  /** Nobody enters with some of its keys before then, because a handler threw `RetryLaterError` with `limit`. */
+  readonly pushedBackUntil: Date | undefined
 }
+
+/** What a limit is set to. */
+export type LimitSetting =
+  | number
+  | { readonly concurrency: number }
+  | {
+      readonly rateLimit: {
+        readonly limit: number
+        readonly per: Duration
+        readonly burst?: number | undefined
+      }
+    }
 
 /** The limits that workers have declared: `engine.limits`. What is set here goes before what code declares, and stays until it is reset. */
 export class Limits {
@@ -51,14 +110,25 @@ export class Limits {
 
   /**
    * Sets how many slots each key of a limit has: a whole number from 0, which lets nobody in, to 100,000. It takes effect at once, on all workers: a higher
-   * number gives slots to steps that wait, a lower one lets those that run end.
+   * number gives slots to steps that wait, a lower one lets those that run end. A rate is set with `{ rateLimit: { limit, per, burst } }`, in which
+   * `burst` stays as it is if it is left out, and a `limit` of 0 pauses it: nothing begins. After a change each key begins with an empty burst.
    *
-   * @throws BelayError `invalid_option`, also for a limit that no worker has declared; and the store's errors.
+   * @throws BelayError `invalid_option`, also for a limit that no worker has declared, or of which it declared the other kind; and the store's errors.
    */
-  async set(name: string, concurrency: number | { readonly concurrency: number }): Promise<LimitSnapshot> {
-    const slots = checkArgument('limits.set()', 'the concurrency', concurrency, SETTING)
-    await this.#known('limits.set()', name)
-    return this.#change(name, slots)
+  async set(name: string, setting: LimitSetting): Promise<LimitSnapshot> {
+    const { concurrency, rate } = checkArgument('limits.set()', 'the setting', setting, SETTING)
+    const known = await this.#known('limits.set()', name)
+    if ((known.rate === null) !== (rate === null)) {
+      throw new BelayError(
+        'invalid_option',
+        `limits.set(): limit ${shown(name)} is ${known.rate === null ? 'a concurrency limit, which is set with { concurrency }' : 'a rate, which is set with { rateLimit: { limit, per } }'}.`,
+      )
+    }
+    return this.#change(
+      name,
+      concurrency,
+      rate === null ? null : { ...rate, burst: rate.burst ?? known.rate!.burst },
+    )
   }
 
   /** Goes back to what code declares. Throws `invalid_option` for a limit that no worker has declared, and the store's errors. */
@@ -79,8 +149,12 @@ export class Limits {
     return (await this.#read()).map(snapshotOf)
   }
 
-  async #change(name: string, concurrency: number | null): Promise<LimitSnapshot> {
-    const changed = await this.#adapter.setLimit({ name, concurrency })
+  async #change(
+    name: string,
+    concurrency: number | null,
+    rate: RateSpan | null = null,
+  ): Promise<LimitSnapshot> {
+    const changed = await this.#adapter.setLimit({ name, concurrency, rate })
     // Steps that got a slot are queued.
     this.#onSet()
     return snapshotOf(changed!)
@@ -92,10 +166,11 @@ export class Limits {
     return this.#adapter.readLimits(names)
   }
 
-  async #known(call: string, name: string): Promise<void> {
+  async #known(call: string, name: string): Promise<LimitRecord> {
     checkArgument(call, 'the limit', name, limitName)
     const limits = await this.#read()
-    if (limits.some((limit) => limit.name === name && limit.declared !== null)) return
+    const known = limits.find((limit) => limit.name === name && limit.declared !== null)
+    if (known !== undefined) return known
     const names = limits.map((limit) => limit.name)
     throw new BelayError(
       'invalid_option',
@@ -104,6 +179,21 @@ export class Limits {
   }
 }
 
-function snapshotOf({ declared, set, ...limit }: LimitRecord): LimitSnapshot {
-  return { ...limit, declared: declared ?? undefined, set: set ?? undefined }
+function snapshotOf(limit: LimitRecord): LimitSnapshot {
+  const { name, concurrency, rate, inUse, waiting, pushedBackUntil } = limit
+  return {
+    name,
+    concurrency: rate === null ? concurrency : undefined,
+    rateLimit: rate === null ? undefined : { limit: concurrency, ...rate },
+    declared: numbersOf(limit.declared, limit.declaredRate),
+    set: numbersOf(limit.set, limit.setRate),
+    inUse,
+    waiting,
+    pushedBackUntil: pushedBackUntil === null ? undefined : new Date(pushedBackUntil),
+  }
+}
+
+function numbersOf(limit: number | null, rate: RateSpan | null): number | RateSnapshot | undefined {
+  if (limit === null) return undefined
+  return rate === null ? limit : { limit, ...rate }
 }

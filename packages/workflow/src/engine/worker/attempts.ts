@@ -23,6 +23,7 @@ import {
 import { overtakenBy } from './overtaken.ts'
 import { partsOfAttempt } from './parts-of-attempt.ts'
 import { Performer } from './performer.ts'
+import { pushBack } from './push-back.ts'
 import { rememberOutcome } from './remember-outcome.ts'
 import { type SettleResult, Settler, type SettlerEntry, type SettlerOptions } from './settler.ts'
 import { Transactions } from './step-transactions.ts'
@@ -246,6 +247,12 @@ export class Attempts {
 
   #settle(attempt: Attempt, end: AttemptEnd): void {
     if (end.type === 'threw' || end.type === 'unstorable') this.#reports.failed(attempt, end)
+    const pushing = pushBack(this.#parts, attempt, end)
+    if (pushing === undefined) this.#record(attempt, end)
+    else void pushing.then(() => this.#record(attempt, end))
+  }
+
+  #record(attempt: Attempt, end: AttemptEnd): void {
     this.#settler.settle({ item: attempt, outcome: outcomeOf(attempt, end, this.#parts) })
   }
 

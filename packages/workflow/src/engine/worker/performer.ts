@@ -60,10 +60,15 @@ export class Performer {
 
   perform(attempt: Attempt): void {
     this.#capacity.take()
-    // An undo does not wait behind steps that go forward: they are leased ahead, and their payloads may be read ahead too.
-    if (isUndo(attempt) || this.#readers.size < this.#readersMax) return this.#begin(attempt)
+    if (this.#mayRead(attempt)) return this.#begin(attempt)
     this.#unread.push(attempt)
     this.#lookLater()
+  }
+
+  /** As many undos as there are slots do not wait behind steps that go forward: those are leased ahead, and their payloads may be read ahead too. */
+  #mayRead(attempt: Attempt): boolean {
+    const extra = isUndo(attempt) ? this.#parts.concurrency : 0
+    return this.#readers.size < this.#readersMax + extra
   }
 
   #begin(attempt: Attempt): void {

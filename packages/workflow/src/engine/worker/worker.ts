@@ -247,6 +247,8 @@ export class Worker {
   #settled(settlement: Settlement, definitionIds: readonly number[]): void {
     this.#runsChanged(settlement.runs)
     if (!settlement.queued) return
+    // They may have been given instants that come soon.
+    if (settlement.results.includes('parked')) this.#loops.due.hint()
     this.#claimer.hint()
     // Without a free slot, other workers take the steps.
     if (this.hasRoom) this.#loops.claim.wake()

@@ -7,6 +7,7 @@ import {
   STEP_KINDS,
   type StepRecord,
 } from '../../../adapter/index.ts'
+import { rateWords } from '../../../adapter/rate-words.ts'
 import type { SerialisedError } from '../../../cause.ts'
 import { capacity } from './capacity.ts'
 import type { RunToExplain, StepExplanation } from './explanation.ts'
@@ -136,9 +137,16 @@ function ready(found: RunToExplain, step: StepRecord): StepExplanation {
 
 function waitsForSlot(
   step: string,
-  { limit, key, place, since, concurrency, inUse }: LimitWait,
+  { limit, key, place, since, concurrency, inUse, rate, at }: LimitWait,
 ): StepExplanation {
   const whose = key === '' ? '' : ` of key "${key}"`
+  if (rate !== null) {
+    const numbers = concurrency === 0 ? 'which is paused with 0' : rateWords(concurrency, rate)
+    const waits = `"${step}" has waited since ${instant(since)} for its turn under rate limit "${limit}"${whose}, ${numbers}`
+    if (at === null)
+      return { step, reason: 'limit', sentence: `${waits}; it is number ${place} in the line.` }
+    return { step, reason: 'limit', sentence: `${waits}; it begins at ${instant(at)}.`, until: new Date(at) }
+  }
   const use =
     concurrency === 0
       ? 'which is set to 0'
