@@ -33,14 +33,24 @@ export interface HandlerCall {
 /** Notes a call of a handler under these limits, does its work, and notes its end. */
 export async function noted(
   pool: pg.Pool,
-  call: { readonly worker: string; readonly runId: string; readonly limits: readonly (readonly [string, string])[] },
+  call: {
+    readonly worker: string
+    readonly runId: string
+    readonly limits: readonly (readonly [string, string])[]
+  },
   work: () => Promise<void>,
 ): Promise<void> {
   const processAt = new Date()
   const { rows } = await pool.query<{ id: string }>(
     `insert into soak_handlers (lim, key, run_id, worker, process_at)
      select l.lim, l.key, $3::uuid, $4, $5 from unnest($1::text[], $2::text[]) l(lim, key) returning id`,
-    [call.limits.map(([limit]) => limit), call.limits.map(([, key]) => key), call.runId, call.worker, processAt],
+    [
+      call.limits.map(([limit]) => limit),
+      call.limits.map(([, key]) => key),
+      call.runId,
+      call.worker,
+      processAt,
+    ],
   )
   await work()
   await pool.query('update soak_handlers set ended_at = clock_timestamp() where id = any ($1::bigint[])', [

@@ -42,9 +42,9 @@ export function makeWorkflows({ pool, worker }: Hands) {
       run: ({ runId, input }) => note(runId, [['mail', '']], input),
     })
   const reports = define('report', { version: 1, input: unchecked<Input>() }).step('send', {
-      concurrency: { name: 'partner', limit: PARTNER_MAX },
-      run: ({ runId, input }) => note(runId, [['partner', '']], input),
-    })
+    concurrency: { name: 'partner', limit: PARTNER_MAX },
+    run: ({ runId, input }) => note(runId, [['partner', '']], input),
+  })
   const imports = define('import', {
     version: 1,
     input: unchecked<Input>(),

@@ -69,9 +69,18 @@ async function startAll(
     })
     const of = (share: (index: number) => boolean) =>
       inputs.filter((_, index) => share(index)).map((input) => ({ input }))
-    await engine.runMany(orders, of((index) => index % 10 < 8))
-    await engine.runMany(reports, of((index) => index % 10 === 8))
-    await engine.runMany(imports, of((index) => index % 10 === 9))
+    await engine.runMany(
+      orders,
+      of((index) => index % 10 < 8),
+    )
+    await engine.runMany(
+      reports,
+      of((index) => index % 10 === 8),
+    )
+    await engine.runMany(
+      imports,
+      of((index) => index % 10 === 9),
+    )
   }
 }
 
@@ -134,8 +143,14 @@ async function judge(database: pg.Pool, beganMs: number, stuck: string | undefin
     allowed: Math.ceil(RATE.limit * (2 + RATE_TOLERANCE_MS / RATE.perMs)),
   }
   const customers = of('customer')
-  const small = spreadOf(customers.filter(({ key }) => key !== 'large'), beganMs)
-  const large = spreadOf(customers.filter(({ key }) => key === 'large'), beganMs)
+  const small = spreadOf(
+    customers.filter(({ key }) => key !== 'large'),
+    beganMs,
+  )
+  const large = spreadOf(
+    customers.filter(({ key }) => key === 'large'),
+    beganMs,
+  )
   const violations = stuck === undefined ? [] : [stuck]
   for (const { limit, key, atOnce, allowed, atMs } of peaks) {
     if (atOnce > allowed)
@@ -153,7 +168,9 @@ async function judge(database: pg.Pool, beganMs: number, stuck: string | undefin
 async function leftovers(database: pg.Pool): Promise<readonly string[]> {
   const found: string[] = []
   for (const table of ['workflow_limit_slots', 'workflow_limit_waiters']) {
-    const { rows } = await database.query<{ left: number }>(`select count(*)::int as left from belay.${table}`)
+    const { rows } = await database.query<{ left: number }>(
+      `select count(*)::int as left from belay.${table}`,
+    )
     if (rows[0]!.left > 0) found.push(`${rows[0]!.left} rows are left in ${table}.`)
   }
   return found

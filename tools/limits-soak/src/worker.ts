@@ -14,7 +14,11 @@ export interface WorkerSetup {
 const setup = JSON.parse(process.env['SOAK_WORKER']!) as WorkerSetup
 process.on('disconnect', () => process.exit(1))
 
-const pool = new pg.Pool({ connectionString: setup.url, max: 10, application_name: `ledger of ${setup.name}` })
+const pool = new pg.Pool({
+  connectionString: setup.url,
+  max: 10,
+  application_name: `ledger of ${setup.name}`,
+})
 pool.on('error', () => {})
 const engine = createEngine({
   adapter: postgres(setup.url, { connectionsMax: 6 }),

@@ -34,6 +34,11 @@ describe('the judge of limits', () => {
 
 let made = 0
 
-function call(key: string, fromMs: number, toMs: number, runId = `run-${(made += 1)}`): HandlerCall {
+function nextRun(): string {
+  made += 1
+  return `run-${made}`
+}
+
+function call(key: string, fromMs: number, toMs: number, runId = nextRun()): HandlerCall {
   return { limit: 'customer', key, runId, fromMs, toMs }
 }
