@@ -1,4 +1,4 @@
-import type { Adapter } from '@belay/workflow/adapter'
+import type { Adapter, SubmittedWork, TransactRequest } from '@belay/workflow/adapter'
 import { claim } from './claim/claim.ts'
 import { ClaimMarks } from './claim/claim-marks.ts'
 import { ClaimPace } from './claim/claim-once.ts'
@@ -7,6 +7,11 @@ import { changeWithin } from './control/change-within.ts'
 import { readHistory } from './control/read-history.ts'
 import { findRunEnds, forgetRunEnds } from './ends/run-ends.ts'
 import { wakeParents } from './ends/wake-parents.ts'
+import { declareLimits } from './limits/declare-limits.ts'
+import { readLimitWaits } from './limits/read-limit-waits.ts'
+import { readLimits } from './limits/read-limits.ts'
+import { setLimit } from './limits/set-limit.ts'
+import { tendLimits } from './limits/tend-limits.ts'
 import type { MigrationReport, MigrationSettings } from './migrate/migrate.ts'
 import type { MigrationPlan } from './migrate/plan.ts'
 import { OpenStore, type SqlAdapterParts } from './open-store.ts'
@@ -21,6 +26,7 @@ import { prune } from './retention/prune-runs.ts'
 import { releaseKeys } from './retention/release-keys.ts'
 import { readAttempts } from './rows/kept-attempts.ts'
 import { findDefinition, readDefinitions } from './rows/read-definitions.ts'
+import { free } from './settle/free-limits.ts'
 import { recorded } from './settle/read-attempts.ts'
 import { settle } from './settle/settle.ts'
 import { deliverSignals } from './signals/deliver-signals.ts'
@@ -64,6 +70,7 @@ export function sqlAdapter(parts: SqlAdapterParts): SqlAdapter {
     ...stopVerbs(store),
     ...operatorVerbs(store),
     ...readingVerbs(store),
+    ...limitVerbs(store),
     ...upkeepVerbs(store),
   }
 }
@@ -147,9 +154,16 @@ function attemptVerbs(store: OpenStore) {
     async transact(request) {
       store.throwIfClosed()
       const { moment } = journal
-      const transacted = await store.parts.transact(request)
-      if (transacted.type === 'settled') journal.ended(request.workerId, transacted.settlement.runs, moment)
-      return transacted
+      let submitted: SubmittedWork | null = null
+      const work: TransactRequest['work'] = async (tx) => {
+        submitted = await request.work(tx)
+        return submitted
+      }
+      const transacted = await store.parts.transact({ ...request, work })
+      if (transacted.type !== 'settled') return transacted
+      journal.ended(request.workerId, transacted.settlement.runs, moment)
+      const given = await free(connection, (submitted as SubmittedWork | null)?.frees)
+      return given ? { ...transacted, settlement: { ...transacted.settlement, queued: true } } : transacted
     },
     recorded: (request) => recorded(connection, request),
     load: (requests) => load(connection, requests),
@@ -202,6 +216,16 @@ function readingVerbs(store: OpenStore) {
     readStatuses: (runIds, options) => readStatuses(connection, runIds, options),
     listRuns: (filter) => listRuns(connection, filter),
     countRuns: (request) => countRuns(connection, request),
+  } satisfies Partial<SqlAdapter>
+}
+
+function limitVerbs({ connection }: OpenStore) {
+  return {
+    declareLimits: (limits) => declareLimits(connection, limits),
+    setLimit: (request) => setLimit(connection, request),
+    readLimits: (names) => readLimits(connection, names),
+    readLimitWaits: (runId) => readLimitWaits(connection, runId),
+    tendLimits: (request) => tendLimits(connection, request),
   } satisfies Partial<SqlAdapter>
 }
 

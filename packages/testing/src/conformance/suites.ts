@@ -26,6 +26,9 @@ import { keptAttemptCases } from './cases/kept-attempts.ts'
 import { keptValueCases } from './cases/kept-values.ts'
 import { keyCases } from './cases/keys.ts'
 import { leaseCases } from './cases/leases.ts'
+import { limitCases } from './cases/limits.ts'
+import { limitedRunCases } from './cases/limits-of-runs.ts'
+import { limitRecoveryCases } from './cases/limits-recovered.ts'
 import { loopCases } from './cases/loops.ts'
 import { continuedLoopCases } from './cases/loops-continued.ts'
 import { mapLimitCases } from './cases/map-limits.ts'
@@ -125,6 +128,9 @@ export const SUITES: Readonly<Record<string, Cases>> = {
   'limits of maps': mapLimitCases,
   items: itemCases,
   branches: branchCases,
+  limits: limitCases,
+  'limits of runs': limitedRunCases,
+  'limits, recovered': limitRecoveryCases,
   waits: waitCases,
   signals: signalCases,
   'signals of a step that asks anew': signalAnewCases,

@@ -17,6 +17,8 @@ export interface Dump {
   readonly queue?: readonly QueueDump[]
   /** Only in stores that show them. */
   readonly workers?: readonly WorkerDump[]
+  /** Slots and lines of limits; only in stores that show them. */
+  readonly limits?: LimitsDump
   /** The runs that have signals, history or values; only in stores that show them. */
   readonly told?: readonly { readonly what: 'signals' | 'history' | 'values'; readonly runId: string }[]
 }
@@ -35,6 +37,27 @@ export interface RunDump {
     /** By step: whether a handler has begun in an attempt that did not complete; null if nobody recorded it. */
     readonly begun?: readonly (boolean | null)[]
   }
+}
+
+export interface LimitsDump {
+  /** `step` is -1 for a slot of a whole run. `isGiven`: to a step that has not entered yet. */
+  readonly slots: readonly {
+    readonly limit: string
+    readonly key: string
+    readonly runId: string
+    readonly step: number
+    readonly fence: number
+    readonly isGiven: boolean
+    readonly since: number
+  }[]
+  /** Parked steps. */
+  readonly waiters: readonly {
+    readonly runId: string
+    readonly step: number
+    readonly fence: number
+    readonly limit: string
+    readonly key: string
+  }[]
 }
 
 export interface QueueDump {

@@ -10,11 +10,17 @@ type Report = (
 /** Invariants of steps, queue and workers, in stores that show queue and workers. */
 export function queueFacts(dump: Dump, report: Report): void {
   const queued = countEntries(dump, report)
+  const parked = new Set(dump.limits?.waiters.map((waiter) => `${nameOf(waiter)}/${waiter.fence}`))
   const workers = new Set(dump.workers?.map(({ workerId }) => workerId))
   for (const { run, steps } of dump.runs) {
     for (const step of steps) {
       const at = { runId: run.runId, step: step.step }
-      if (dump.queue !== undefined && isClaimable(run, step) && !queued.has(nameOf(at))) {
+      if (
+        dump.queue !== undefined &&
+        isClaimable(run, step) &&
+        !queued.has(nameOf(at)) &&
+        !parked.has(`${nameOf(at)}/${step.fence}`)
+      ) {
         report('claimable_step_is_queued', `${step.status}, but no claim would find it.`, at)
       }
       if (dump.workers !== undefined && isLeased(step) && !workers.has(step.workerId!)) {

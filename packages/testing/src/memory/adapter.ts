@@ -22,6 +22,7 @@ import { readHistory } from './control.ts'
 import { findDefinition, readDefinitions, saveDefinitions } from './definitions.ts'
 import { expireRuns, upcoming } from './due.ts'
 import { dump } from './dump.ts'
+import { declareLimits, readLimits, readLimitWaits, setLimit, tendLimits } from './limits.ts'
 import { look } from './look.ts'
 import { countRuns, listRuns, load, readResults, readRun, readStatuses } from './read.ts'
 import { Rows } from './rows.ts'
@@ -208,6 +209,11 @@ export class MemoryAdapter<C extends Clock = VirtualClock> implements Adapter, A
   findRunEnds: Verb<'findRunEnds'> = (request) => this.#verb(() => findRunEnds(this.#rows, request))
   wakeParents: Verb<'wakeParents'> = (childIds) => this.#change(() => wakeParents(this.#rows, childIds))
   forgetRunEnds: Verb<'forgetRunEnds'> = (ends) => this.#change(() => forgetRunEnds(this.#rows, ends))
+  declareLimits: Verb<'declareLimits'> = (limits) => this.#verb(() => declareLimits(this.#rows, limits))
+  setLimit: Verb<'setLimit'> = (request) => this.#change(() => setLimit(this.#rows, request))
+  readLimits: Verb<'readLimits'> = (names) => this.#verb(() => readLimits(this.#rows, names))
+  readLimitWaits: Verb<'readLimitWaits'> = (runId) => this.#verb(() => readLimitWaits(this.#rows, runId))
+  tendLimits: Verb<'tendLimits'> = (request) => this.#verb(() => tendLimits(this.#rows, request))
   findEnded: Verb<'findEnded'> = (request) => this.#verb(() => findEnded(this.#rows, request))
   prune: Verb<'prune'> = (request) => this.#change(() => prune(this.#rows, request))
   releaseKeys: Verb<'releaseKeys'> = (request) => this.#change(() => releaseKeys(this.#rows, request))

@@ -119,6 +119,7 @@ function migrate(rows: Rows, run: RunRow, { steps, migration }: RunChange): void
   moveAttempts(rows, run, migration!.oldNumbers)
   moveValues(rows, run, migration!.oldNumbers)
   moveChildren(rows, run, migration!.oldNumbers)
+  rows.limits.removeSteps(run.runId)
   assertInvariant(
     run.steps.length === run.definition.saved.shape.steps.length,
     'migrated_run_has_all_steps',

@@ -11,6 +11,7 @@ export function dump(rows: Rows): Dump {
     runs: [...rows.runs.values()].map((run) => dumpRun(rows, run)),
     queue: rows.queue.list(),
     told: toldOf(rows),
+    limits: limitsDump(rows),
     workers: [...rows.workers.values()].map((worker) => ({ ...worker })),
   }
 }
@@ -36,4 +37,18 @@ export function toldOf(rows: Rows): NonNullable<Dump['told']> {
     ...[...rows.history.keys()].map((runId) => ({ what: 'history' as const, runId })),
     ...[...rows.values.keys()].map((runId) => ({ what: 'values' as const, runId })),
   ]
+}
+
+/** The slots and lines of limits. */
+export function limitsDump({ limits }: Rows): NonNullable<Dump['limits']> {
+  return {
+    slots: [...limits.slots.values()].map(({ definitionId: _, ...slot }) => slot),
+    waiters: [...limits.waiters.values()].map(({ runId, step, fence, limit, key }) => ({
+      runId,
+      step,
+      fence,
+      limit,
+      key,
+    })),
+  }
 }

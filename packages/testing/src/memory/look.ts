@@ -1,5 +1,5 @@
 import type { Dump, RunDump } from '../invariants/dump.ts'
-import { dumpRun, toldOf } from './dump.ts'
+import { dumpRun, limitsDump, toldOf } from './dump.ts'
 import { runRecord } from './read.ts'
 import type { Rows, RunRow, StepRow } from './rows.ts'
 import { rowsOf } from './run-rows.ts'
@@ -25,6 +25,7 @@ export function look(rows: Rows): Dump {
     runs: [...rows.runs.values()].map((run) => lookAt(rows, run)),
     queue: rows.queue.list(),
     told: toldOf(rows),
+    limits: limitsDump(rows),
     workers: [...rows.workers.values()].map((worker) => ({ ...worker })),
   }
 }

@@ -17,7 +17,12 @@ export interface Consequences {
 }
 
 /** Records the outcome of an attempt that still holds its step, with its effects on other steps and on the run. */
-export function record(rows: Rows, held: StepOfRun, outcome: Outcome, consequences: Consequences): void {
+export function record(
+  rows: Rows,
+  held: StepOfRun,
+  outcome: Exclude<Outcome, { type: 'enters' }>,
+  consequences: Consequences,
+): void {
   const { run, step } = held
   const finishedAt = rows.now
   switch (outcome.type) {

@@ -23,6 +23,7 @@ function payloadsOf(outcome: Outcome): readonly JsonText[] {
     case 'skipped':
     case 'decided':
       return [outcome.branch]
+    case 'enters':
     case 'released':
     case 'received':
     case 'waiting':

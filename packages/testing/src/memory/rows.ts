@@ -13,6 +13,7 @@ import type {
   UndoPlan,
   UndoRecord,
 } from '@belay/workflow/adapter'
+import { LimitRows } from './limit-rows.ts'
 import { ReadyQueue } from './ready-queue.ts'
 
 export interface DefinitionRow {
@@ -152,6 +153,7 @@ export class Rows {
   readonly liveRuns = new Set<RunRow>()
   readonly workers = new Map<string, WorkerRow>()
   readonly queue = new ReadyQueue()
+  readonly limits = new LimitRows()
   /** Keys, runs and steps that open transactions hold, by name. Whoever wants one of them waits. */
   readonly heldNames = new Map<string, NameHolder>()
   /** Operators' actions, by run id, oldest first. */
@@ -201,6 +203,7 @@ export class Rows {
     this.attempts.delete(run.runId)
     this.signals.delete(run.runId)
     this.values.delete(run.runId)
+    this.limits.removeRun(run.runId)
     for (const step of [...run.steps.keys(), ...run.items.keys()])
       this.queue.remove({ runId: run.runId, step })
   }

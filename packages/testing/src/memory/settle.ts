@@ -1,5 +1,6 @@
-import type { Claim, KeepsAttempts, Outcome, Settlement } from '@belay/workflow/adapter'
+import type { Claim, FreesSlots, KeepsAttempts, Outcome, Settlement } from '@belay/workflow/adapter'
 import { assertInvariant, changedRun } from './change.ts'
+import { type Entering, enter, free, type Places, takeFromLines } from './enter.ts'
 import { byRunAndStep, enqueue, lease, type StepOfRun } from './lease.ts'
 import { type Consequences, record } from './outcome.ts'
 import { refusalOfAny } from './refusal.ts'
@@ -10,40 +11,65 @@ import { isLive } from './workers.ts'
 
 export function settle(
   rows: Rows,
-  settlement: KeepsAttempts & { workerId: string; outcomes: readonly Outcome[]; handBackMax: number },
+  settlement: KeepsAttempts &
+    FreesSlots & { workerId: string; outcomes: readonly Outcome[]; handBackMax: number },
 ): Settlement {
   const { outcomes, handBackMax, workerId } = settlement
   outcomes.forEach(assertDirection)
   const consequences: Consequences = { unblocked: [], runs: new Map(), requeued: false }
   const results: Settlement['results'][number][] = []
+  const entering = takeFromLines(rows, enteringSteps(rows, settlement))
   for (const index of failuresFirst(outcomes)) {
-    results[index] = settleOne(rows, settlement, outcomes[index]!, consequences)
+    results[index] = settleOne(rows, { ...settlement, entering }, outcomes[index]!, consequences)
   }
   const { claims, left } = handBack(rows, consequences.unblocked, workerId, handBackMax)
+  const given = free(rows, settlement.frees)
   return {
     results,
     claims,
     runs: [...consequences.runs].map(([runId, status]) => changedRun(rows, rows.runs.get(runId)!, status)),
-    queued: left > 0 || consequences.requeued,
+    queued: left > 0 || consequences.requeued || given,
   }
 }
 
 function settleOne(
   rows: Rows,
-  { workerId, keepAttempts }: KeepsAttempts & { readonly workerId: string },
+  {
+    workerId,
+    keepAttempts,
+    entering,
+  }: KeepsAttempts & { readonly workerId: string; readonly entering: Places },
   outcome: Outcome,
   consequences: Consequences,
 ): Settlement['results'][number] {
   const run = rows.runs.get(outcome.runId)
   const step = run === undefined ? undefined : rowOf(run, outcome.step)
   if (run === undefined || step === undefined) return 'lost'
-  if (!holds(step, outcome, workerId)) return isRecorded(step, outcome, workerId) ? 'settled' : 'lost'
+  if (!holds(step, outcome, workerId)) {
+    if (outcome.type === 'enters') return isParked(step, outcome) ? 'parked' : 'lost'
+    return isRecorded(step, outcome, workerId) ? 'settled' : 'lost'
+  }
   const refused = refusalOfAny(outcome)
   if (refused !== undefined) return { refused }
+  if (outcome.type === 'enters') return enter(rows, { run, step }, outcome, entering)
   const end = keepAttempts ? endOf(outcome) : undefined
   if (end !== undefined) keepAttempt(rows, { run, step }, end)
   record(rows, { run, step }, outcome, consequences)
   return 'settled'
+}
+
+/** The steps whose attempts ask for slots, with what they ask for. */
+function enteringSteps(
+  rows: Rows,
+  { workerId, outcomes }: { readonly workerId: string; readonly outcomes: readonly Outcome[] },
+): readonly Entering[] {
+  return outcomes.flatMap((outcome) => {
+    if (outcome.type !== 'enters') return []
+    const run = rows.runs.get(outcome.runId)
+    const step = run === undefined ? undefined : rowOf(run, outcome.step)
+    if (run === undefined || step === undefined || !holds(step, outcome, workerId)) return []
+    return [{ run, step, entries: outcome.entries }]
+  })
 }
 
 /** The fence: only the attempt that holds the step may write for it. */
@@ -72,11 +98,17 @@ export function isRecorded(step: StepRow, outcome: Outcome, workerId: string): b
       return step.status === outcome.undoOf && step.workerId === workerId
     // It does not end the attempt. An attempt that still holds its step records it again.
     case 'decided':
+    case 'enters':
       return false
     case 'retry':
     case 'released':
       return step.status === requeuedStatus(outcome) && step.workerId === null
   }
+}
+
+/** An earlier call parked the step, and its answer was lost. */
+function isParked(step: StepRow, { fence }: Outcome): boolean {
+  return step.fence === fence && step.status === 'ready' && step.workerId === null
 }
 
 function requeuedStatus(outcome: Outcome): 'ready' | 'compensating' {

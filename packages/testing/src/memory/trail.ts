@@ -31,6 +31,7 @@ export function endOf(
   switch (outcome.type) {
     case 'relayed':
     case 'decided':
+    case 'enters':
       return undefined
     case 'released':
       return outcome.begun === false ? undefined : { ended: 'released', error: null }

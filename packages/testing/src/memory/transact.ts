@@ -39,7 +39,14 @@ export function settleWithin(
   tx: MemoryTransaction,
   settlement: KeepsAttempts & SubmittedWork & { readonly workerId: string },
 ): Transacted {
-  const { workerId, outcome, handBackMax, keepAttempts, told = { values: [], keysMax: 0 } } = settlement
+  const {
+    workerId,
+    outcome,
+    handBackMax,
+    keepAttempts,
+    frees,
+    told = { values: [], keysMax: 0 },
+  } = settlement
   const run = rows.runs.get(outcome.runId)
   const step = run === undefined ? undefined : rowOf(run, outcome.step)
   if (run === undefined || step === undefined || !holds(step, outcome, workerId)) {
@@ -61,7 +68,7 @@ export function settleWithin(
   publish(rows, { workerId, ...told }, tx)
   // The transaction's own changes come first: a run that it has paused hands nothing back.
   commit(rows, tx)
-  const settled = settle(rows, { workerId, outcomes: [outcome], handBackMax, keepAttempts })
+  const settled = settle(rows, { workerId, outcomes: [outcome], handBackMax, keepAttempts, frees })
   return { type: 'settled', settlement: settled }
 }
 

@@ -11,6 +11,7 @@ import {
   type UnknownLeases,
 } from '@belay/workflow/adapter'
 import { isClaimable, isLeased, leasedSteps } from './lease.ts'
+import { waiterName } from './limit-rows.ts'
 import { hasAll } from './read.ts'
 import { recentRuns } from './recent-runs.ts'
 import type { Rows, RunRow, StepRow } from './rows.ts'
@@ -175,7 +176,11 @@ function faultOf(rows: Rows, run: RunRow, step: StepRow): StrandedStep['fault'] 
   if (isLeased(step)) return rows.workers.has(step.workerId!) ? undefined : 'unheld'
   // A wait without a timeout is in no queue: its signal will queue it.
   if (!isClaimable({ run, step }) || isEndlessWait(step)) return undefined
-  return rows.queue.has({ runId: run.runId, step: step.step }) ? undefined : 'unqueued'
+  const at = { runId: run.runId, step: step.step }
+  // A parked step is in a line instead.
+  return rows.queue.has(at) || rows.limits.waiters.get(waiterName(at))?.fence === step.fence
+    ? undefined
+    : 'unqueued'
 }
 
 function isEndlessWait({ status, availableAt }: StepRow): boolean {

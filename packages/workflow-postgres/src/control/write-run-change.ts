@@ -2,6 +2,7 @@ import type { RunChange, RunToChange, StepChange } from '@belay/workflow/adapter
 import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
 import { moveKeptAttempts } from '../rows/kept-attempts.ts'
+import { leaveLimits } from '../rows/leave-limits.ts'
 import { moveChildren } from '../rows/move-children.ts'
 import { moveRunValues } from '../rows/move-values.ts'
 import { stepIs } from '../rows/step-lookup.ts'
@@ -181,6 +182,7 @@ export async function write(connection: Connection, found: RunToChange, change: 
   await connection.query(moveKeptAttempts, numbers)
   await connection.query(moveRunValues, numbers)
   await connection.query(moveChildren, numbers)
+  await connection.query(leaveLimits, [found.run.runId])
 }
 
 /** The steps that had a signal and give it up, by their numbers before the change. */

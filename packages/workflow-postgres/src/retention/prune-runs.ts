@@ -52,6 +52,12 @@ pruned_children as (
   delete from belay.workflow_children c using ended_runs e
   where c.parent_run_id = any (array[e.parent_run_id]) and c.run_id = any (array[e.id])
 ),
+pruned_slots as (
+  delete from belay.workflow_limit_slots s using ended_runs e where s.run_id = any (array[e.id])
+),
+pruned_waiters as (
+  delete from belay.workflow_limit_waiters w using ended_runs e where w.run_id = any (array[e.id])
+),
 pruned_signals as (
   delete from belay.workflow_signals s using ended_runs e where s.run_id = any (array[e.id])
 ),

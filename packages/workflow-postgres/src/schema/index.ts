@@ -1,6 +1,7 @@
 import { pgSchema } from 'drizzle-orm/pg-core'
 import { DEFAULT_SCHEMA } from '../schema-name.ts'
 import { makeDefinitionSteps, makeDefinitions } from './definitions.ts'
+import { makeLimitKeys, makeLimitSlots, makeLimits, makeLimitWaiters } from './limits.ts'
 import { makeChildren, makeRuns } from './runs.ts'
 import { makeReady, makeReadyItems, makeSteps } from './steps.ts'
 import { makeAttempts, makeHistory, makeRunEnds, makeSignals, makeValues } from './trail.ts'
@@ -32,6 +33,10 @@ export function makeTables(schemaName: string) {
     runEnds: makeRunEnds(schema),
     workers: makeWorkers(schema),
     leases: makeLeases(schema),
+    limits: makeLimits(schema),
+    limitKeys: makeLimitKeys(schema),
+    limitSlots: makeLimitSlots(schema),
+    limitWaiters: makeLimitWaiters(schema),
   }
 }
 
@@ -53,3 +58,7 @@ export const workflowValues = defaultTables.values
 export const workflowRunEnds = defaultTables.runEnds
 export const workflowWorkers = defaultTables.workers
 export const workflowLeases = defaultTables.leases
+export const workflowLimits = defaultTables.limits
+export const workflowLimitKeys = defaultTables.limitKeys
+export const workflowLimitSlots = defaultTables.limitSlots
+export const workflowLimitWaiters = defaultTables.limitWaiters

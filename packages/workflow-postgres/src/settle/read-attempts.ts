@@ -91,6 +91,7 @@ function wasSettled(outcome: Outcome, row: AttemptRow, workerId: string): boolea
       return row.status === outcome.undoOf && row.undo_of === null && row.worker_id === workerId
     // It does not end the attempt. An attempt that still holds its step records it again.
     case 'decided':
+    case 'enters':
       return false
     case 'retry':
     case 'released':

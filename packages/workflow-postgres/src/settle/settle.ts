@@ -1,20 +1,22 @@
-import type { KeepsAttempts, Outcome, Settlement } from '@belay/workflow/adapter'
+import type { FreesSlots, KeepsAttempts, Outcome, Settlement } from '@belay/workflow/adapter'
 import { batchesBySize } from '../base/batches.ts'
 import { refusalOf } from '../base/errors.ts'
 import { contended, SHARED_LOCK_WAIT_MS } from '../base/lock-wait.ts'
 import type { Connection } from '../connection/connection.ts'
 import { type ContinuedOutcome, continueFailed } from './continue-attempts.ts'
 import { type DecidedOutcome, decide } from './decide-attempts.ts'
+import { type EnteringOutcome, enter } from './enter-limits.ts'
 import { type ExpandedOutcome, expand } from './expand-maps.ts'
 import { type FailedOutcome, fail } from './fail-attempts.ts'
 import { type FinishedOutcome, finish, isOfMap } from './finish-attempts.ts'
+import { free } from './free-limits.ts'
 import { type ParkedOutcome, park } from './park-undos.ts'
 import { settledBefore } from './read-attempts.ts'
 import { type RepeatedOutcome, repeat } from './repeat-rounds.ts'
 import { type RequeuedOutcome, requeue } from './requeue-attempts.ts'
 import { type WaitingOutcome, wait } from './wait-attempts.ts'
 
-export interface SettleRequest extends KeepsAttempts {
+export interface SettleRequest extends KeepsAttempts, FreesSlots {
   readonly workerId: string
   readonly outcomes: readonly Outcome[]
   readonly handBackMax: number
@@ -22,6 +24,8 @@ export interface SettleRequest extends KeepsAttempts {
 
 interface Recorded {
   readonly outcome: readonly Outcome[]
+  /** Those whose steps wait for a slot. */
+  readonly parked?: readonly Outcome[]
   /** Why the database can never accept the one outcome of this call. */
   readonly refused?: { readonly outcome: Outcome; readonly reason: string }
   readonly claims?: Settlement['claims']
@@ -43,7 +47,10 @@ export async function settle(connection: Connection, request: SettleRequest): Pr
       handBackMax -= part.claims?.length ?? 0
     }
   }
-  return answer(connection, request, recorded)
+  const settlement = await answer(connection, request, recorded)
+  // Apart from what ended the attempts: a slot must not be free before that is committed, and nobody waits for a key with steps locked.
+  const given = await free(connection, request.frees)
+  return given ? { ...settlement, queued: true } : settlement
 }
 
 async function answer(
@@ -52,15 +59,19 @@ async function answer(
   recorded: readonly Recorded[],
 ): Promise<Settlement> {
   const settled = new Set(recorded.flatMap((part) => part.outcome))
+  const parked = new Set(recorded.flatMap((part) => part.parked ?? []))
   const refused = new Map(
     recorded.flatMap((part) => (part.refused === undefined ? [] : [entryOf(part.refused)])),
   )
-  const open = outcomes.filter((outcome) => !settled.has(outcome) && !refused.has(outcome))
+  const open = outcomes.filter(
+    (outcome) => !settled.has(outcome) && !refused.has(outcome) && !parked.has(outcome),
+  )
   for (const index of await settledBefore(connection, { workerId, outcomes: open })) settled.add(open[index]!)
   return {
     results: outcomes.map((outcome) => {
       const reason = refused.get(outcome)
       if (reason !== undefined) return { refused: reason }
+      if (parked.has(outcome)) return 'parked'
       return settled.has(outcome) ? 'settled' : 'lost'
     }),
     claims: recorded.flatMap((part) => part.claims ?? []),
@@ -81,6 +92,7 @@ type Kind =
   | 'expand'
   | 'repeat'
   | 'decide'
+  | 'enter'
   | 'finish'
   | 'finish of maps'
   | 'continue'
@@ -97,6 +109,7 @@ const KIND_OF: Readonly<Record<Outcome['type'], Kind>> = {
   received: 'finish',
   skipped: 'finish',
   decided: 'decide',
+  enters: 'enter',
   compensated: 'finish',
   relayed: 'finish',
 }
@@ -116,6 +129,7 @@ const KINDS = [
   'expand',
   'repeat',
   'decide',
+  'enter',
   'finish',
   'finish of maps',
   'continue',
@@ -210,10 +224,9 @@ async function record(connection: Connection, kind: Kind, batch: SettleRequest):
       const { settled, ...rest } = await repeat(connection, { workerId, outcomes, handBackMax, keepAttempts })
       return { outcome: pick(settled), ...rest }
     }
-    case 'decide': {
-      const outcomes = batch.outcomes as readonly DecidedOutcome[]
-      return { outcome: pick(await decide(connection, { workerId, outcomes })) }
-    }
+    case 'decide':
+    case 'enter':
+      return recordGoingOn(connection, kind, batch)
     case 'finish':
     case 'finish of maps': {
       const outcomes = batch.outcomes as readonly FinishedOutcome[]
@@ -228,6 +241,22 @@ async function record(connection: Connection, kind: Kind, batch: SettleRequest):
       return { outcome: pick(settled), ...rest }
     }
   }
+}
+
+/** Records outcomes that do not end their attempts. */
+async function recordGoingOn(
+  connection: Connection,
+  kind: 'decide' | 'enter',
+  { workerId, outcomes }: SettleRequest,
+): Promise<Recorded> {
+  const pick = (indexes: readonly number[]) => indexes.map((index) => outcomes[index]!)
+  if (kind === 'decide') {
+    const decided = outcomes as readonly DecidedOutcome[]
+    return { outcome: pick(await decide(connection, { workerId, outcomes: decided })) }
+  }
+  const entering = outcomes as readonly EnteringOutcome[]
+  const { settled, parked } = await enter(connection, { workerId, outcomes: entering })
+  return { outcome: pick(settled), parked: pick(parked) }
 }
 
 function isDueNow(outcome: Outcome): boolean {

@@ -145,8 +145,8 @@ idle_steps as materialized (
     when 'paused' then false
     else s.status = 'compensating' and s.worker_id is null and s.open_dependencies = 0 end
 ),
-unqueued_steps as (
-  select run_id, step
+steps_in_no_queue as materialized (
+  select run_id, step, fence
   from (
     select run_id, step, fence, true as is_idle from idle_steps
     union all
@@ -154,6 +154,15 @@ unqueued_steps as (
   ) steps_and_queue
   group by run_id, step, fence
   having bool_and(is_idle)
+),
+unqueued_steps as (
+  -- A parked step is in a line instead.
+  select u.run_id, u.step
+  from steps_in_no_queue u
+  where not exists (
+    select from belay.workflow_limit_waiters w
+    where w.run_id = any (array[u.run_id]) and w.step = any (array[u.step]) and w.fence = any (array[u.fence])
+  )
 ),
 unheld_steps as (
   select s.run_id, s.step

@@ -104,6 +104,10 @@ const TABLES = [
   'children',
   'workers',
   'leases',
+  'limits',
+  'limit_keys',
+  'limit_slots',
+  'limit_waiters',
 ]
 
 /** Names of empty schemas. A released one is emptied and reused: creating one takes longer than most tests. */

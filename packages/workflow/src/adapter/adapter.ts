@@ -4,6 +4,7 @@ import type { ChangedRun } from './changed-run.ts'
 import type { HistoryEntry, HistoryRecord, RunChange, RunToChange } from './control.ts'
 import type { DifferingItems, ItemCount, ItemsToRead } from './items-to-read.ts'
 import type { RunStatus } from './lifecycle.ts'
+import type { DeclaredLimit, FreesSlots, LimitLine, LimitRecord, LimitWait, TendedLimits } from './limits.ts'
 import type { PayloadRequest, RunPayloads } from './payloads.ts'
 import type {
   Claim,
@@ -145,11 +146,12 @@ export interface Adapter {
    * decides what to record instead. A defect of the adapter is no refusal: it throws.
    */
   settle(
-    settlement: KeepsAttempts & {
-      readonly workerId: string
-      readonly outcomes: readonly Outcome[]
-      readonly handBackMax: number
-    },
+    settlement: KeepsAttempts &
+      FreesSlots & {
+        readonly workerId: string
+        readonly outcomes: readonly Outcome[]
+        readonly handBackMax: number
+      },
   ): Promise<Settlement>
 
   /**
@@ -355,6 +357,36 @@ export interface Adapter {
 
   /** Forgets ends, because everything that follows from them has been done. Unknown ones are ignored. */
   forgetRunEnds(ends: readonly Pick<RunEnd, 'sequence' | 'definitionId'>[]): Promise<void>
+
+  /** Stores what code declares of limits. A limit that was set at run time keeps what was set. */
+  declareLimits(limits: readonly DeclaredLimit[]): Promise<void>
+
+  /**
+   * Sets how many slots each key of a limit has, whatever code declares; null goes back to that. A higher number gives slots to waiting steps at once,
+   * of up to 1,000 keys, and `tendLimits` follows with the others; a lower one lets holders end. Returns the limit as it is then; null if there is
+   * none, because nothing was ever declared or set.
+   */
+  setLimit(request: {
+    readonly name: string
+    readonly concurrency: number | null
+  }): Promise<LimitRecord | null>
+
+  /** Limits by name, of these names or all of them. */
+  readLimits(names?: readonly string[]): Promise<readonly LimitRecord[]>
+
+  /** The steps of a run that wait for slots, by step. */
+  readLimitWaits(runId: string): Promise<readonly LimitWait[]>
+
+  /**
+   * Frees slots whose holder is gone, and gives free slots to steps that wait: all that a process may have left behind which died at the wrong time.
+   * Also frees slots that were given to a step more than `unclaimedMs` ago of which no live worker has the definition. Looks at the slots, and at up
+   * to `limit` lines after `after`. Never waits for a lock.
+   */
+  tendLimits(request: {
+    readonly after: LimitLine | null
+    readonly limit: number
+    readonly unclaimedMs: number
+  }): Promise<TendedLimits>
 
   /** Reads a bounded number of the runs that ended before an instant, longest ended first, and returns those that match. */
   findEnded(request: EndedRunsRequest): Promise<EndedRuns>

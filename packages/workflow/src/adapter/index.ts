@@ -42,6 +42,7 @@ export {
   withDiffering,
 } from './items-to-read.ts'
 export * from './lifecycle.ts'
+export * from './limits.ts'
 export type { MapKind } from './map-kind.ts'
 export type * from './payloads.ts'
 export { continuesPast, edgesOf, type PlacedShape, placeRows } from './placed-rows.ts'

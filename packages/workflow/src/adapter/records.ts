@@ -1,6 +1,7 @@
 import type { CaseCondition } from './case-condition.ts'
 import type { ChangedRun } from './changed-run.ts'
 import type { RunStatus, StepStatus } from './lifecycle.ts'
+import type { LimitEntry } from './limits.ts'
 import type { MapKind } from './map-kind.ts'
 import type { JsonText, NewItem } from './new-item.ts'
 import type { ParentRun } from './run-ends.ts'
@@ -147,6 +148,12 @@ export type Outcome = AttemptRef &
      */
     | { readonly type: 'decided'; readonly branch: string }
     /**
+     * The handler may begin once each of these limits has a slot for it: all at once, or none. If they have, the attempt goes on, as after `decided`.
+     * If not, the step is parked, and its result says so: it is released like one whose handler was not called, but no claim finds it until it has
+     * got its slots. Asking again, because the answer was lost, takes nothing twice.
+     */
+    | { readonly type: 'enters'; readonly entries: readonly LimitEntry[] }
+    /**
      * The step continues to wait, without a worker, and is claimable again from `wake` on; null waits for a signal only. Resets the counts of
      * failures and losses. If a signal has come meanwhile, the step is ready at once.
      */
@@ -199,10 +206,10 @@ export type Wake = { readonly afterMs: number } | { readonly at: number }
 export interface Settlement {
   /**
    * In the order of the outcomes. `settled`: recorded, now or by an earlier call whose answer was lost. `lost`: the attempt no longer held its step;
-   * nothing was written for it. `refused`: the store can never store this outcome, for the given reason; nothing was written, and the attempt still
-   * holds its step.
+   * nothing was written for it. `parked`: the step of an attempt that `enters` waits for a slot, and the attempt is over. `refused`: the store can
+   * never store this outcome, for the given reason; nothing was written, and the attempt still holds its step.
    */
-  readonly results: readonly ('settled' | 'lost' | { readonly refused: string })[]
+  readonly results: readonly ('settled' | 'lost' | 'parked' | { readonly refused: string })[]
   /** Steps that these outcomes made ready and that are now leased to the same worker. */
   readonly claims: readonly Claim[]
   /** Runs whose status these outcomes changed. */

@@ -1,3 +1,4 @@
+import type { FreesSlots } from './limits.ts'
 import type { Outcome, Settlement } from './records.ts'
 import type { KeepsAttempts } from './trail.ts'
 import type { NewValue, Published } from './values.ts'
@@ -59,7 +60,7 @@ export interface TransactRequest extends KeepsAttempts {
 }
 
 /** What the work in a step's transaction came to. */
-export interface SubmittedWork {
+export interface SubmittedWork extends FreesSlots {
   readonly outcome: EndedWell
   readonly handBackMax: number
   /** What the attempt told: stored as by `publish`, in the same transaction. */

@@ -27,6 +27,7 @@ export interface VerbFacts {
     | 'waits'
     | 'control'
     | 'ends'
+    | 'limits'
     | 'reading'
     | 'retention'
     | 'hints'
@@ -105,6 +106,12 @@ export const VERBS = {
   findRunEnds: { purpose: 'ends', lostAnswer: 'again' },
   wakeParents: { purpose: 'ends', lostAnswer: 'again' },
   forgetRunEnds: { purpose: 'ends', lostAnswer: 'again' },
+
+  declareLimits: { purpose: 'limits', lostAnswer: 'again' },
+  setLimit: { purpose: 'limits', lostAnswer: 'again' },
+  readLimits: { purpose: 'limits', lostAnswer: 'again' },
+  readLimitWaits: { purpose: 'limits', lostAnswer: 'again' },
+  tendLimits: { purpose: 'limits', lostAnswer: 'again' },
 
   findEnded: { purpose: 'retention', lostAnswer: 'again' },
   prune: { purpose: 'retention', lostAnswer: 'again' },

@@ -7,6 +7,7 @@ import { parallelToPivot } from '../graph/pivots.ts'
 import { definitionRecord, type StepFacts } from '../graph/record.ts'
 import { skippableSteps } from '../graph/skippable.ts'
 import { checkSchema } from './input-schema.ts'
+import { type LimitPolicy, limitsOf } from './limit.ts'
 import { positiveMs, wholeNumber } from './option-check.ts'
 import type { BranchPolicy, StepDefinition } from './step.ts'
 import { itemOf, type StepDraft } from './step-draft.ts'
@@ -20,6 +21,8 @@ export interface DefinitionHead {
   readonly deadlineMs: number | null
   /** Ends of its runs start follow-ups. */
   readonly endSteps?: true
+  /** What its runs enter. Default: nothing. */
+  readonly limits?: readonly LimitPolicy[]
 }
 
 /** The largest version. */
@@ -32,11 +35,13 @@ export function definitionHead(
     readonly version: unknown
     readonly input?: StandardSchemaV1 | undefined
     readonly deadline?: unknown
+    readonly limits?: readonly LimitPolicy[] | undefined
   },
 ): DefinitionHead {
   const version = wholeNumber({ workflow: name }, 'version', options.version, { min: 1, max: VERSION_MAX })
   if (options.input !== undefined) checkSchema({ workflow: name }, 'input', options.input)
-  return { name, version, schema: options.input, deadlineMs: deadlineMs(name, options.deadline) }
+  const { limits = NO_LIMITS } = options
+  return { name, version, schema: options.input, deadlineMs: deadlineMs(name, options.deadline), limits }
 }
 
 function deadlineMs(workflow: string, given: unknown): number | null {
@@ -69,7 +74,8 @@ export function compileDefinition(head: DefinitionHead, drafts: readonly StepDra
   let pivotsBefore: readonly number[] = NONE
   const steps = byNumber.map((draft, number) => {
     const settled = settledOf(graph.dependencies[number]!, byNumber)
-    const step = numbered(draft, { number, pivotsBefore, branch: branches[number] ?? null, settled })
+    const placed = { number, pivotsBefore, branch: branches[number] ?? null, settled }
+    const step = numbered(draft, placed, head)
     if (draft.pivot) pivotsBefore = Object.freeze([...pivotsBefore, number])
     return step
   })
@@ -79,12 +85,16 @@ export function compileDefinition(head: DefinitionHead, drafts: readonly StepDra
 const NONE: readonly number[] = Object.freeze([])
 
 /** A map's items and a loop's rounds are executed as the opener says, under its number. Nothing decides about one of them. */
-function numbered(draft: StepDraft, placed: Placed): StepDefinition {
+function numbered(draft: StepDraft, placed: Placed, head: DefinitionHead): StepDefinition {
   const { map } = draft
-  if (map?.part !== 'map' && map?.part !== 'repeat') return Object.freeze({ ...draft, ...placed, map })
-  const item = numbered(map.item, { ...placed, branch: null })
-  return Object.freeze({ ...draft, ...placed, map: Object.freeze({ ...map, item }) })
+  const limits = limitsOf({ workflow: head.name, step: draft.name }, head.limits ?? NO_LIMITS, draft.limits)
+  if (map?.part !== 'map' && map?.part !== 'repeat')
+    return Object.freeze({ ...draft, ...placed, map, limits })
+  const item = numbered(map.item, { ...placed, branch: null }, head)
+  return Object.freeze({ ...draft, ...placed, map: Object.freeze({ ...map, item }), limits })
 }
+
+const NO_LIMITS: readonly LimitPolicy[] = Object.freeze([])
 
 function settledOf(dependencies: readonly number[], steps: readonly StepDraft[]): readonly number[] | null {
   const settled = dependencies.filter((number) => steps[number]!.onFailure === 'continue')
@@ -152,5 +162,7 @@ function hasHandlers(step: StepDefinition): boolean {
   if (needsHandler && step.run === null) return false
   if ((wait?.kind === 'child' ? wait.computesInput : needsHandler) && run === null) return false
   if (map?.part === 'round' && map.until === null) return false
+  if ([...(step.limits ?? []), ...(executed(step).limits ?? [])].some(({ keyOf }) => keyOf === null))
+    return false
   return compensation?.run !== null && step.compensation?.run !== null && step.branch?.when !== null
 }

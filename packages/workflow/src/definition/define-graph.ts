@@ -26,6 +26,7 @@ import { checkRecord } from './graph-record.ts'
 import { graphWaitDraft, isGraphWait } from './graph-wait.ts'
 import type { CompensationHandler, Handler } from './handler.ts'
 import { validateInput } from './input-schema.ts'
+import { concurrencyLimits, type LimitKey } from './limit.ts'
 import { checkOptionNames, shown } from './option-check.ts'
 import {
   DEFAULT_POLICY,
@@ -70,6 +71,10 @@ export function defineGraph<
     version: graph.version ?? 1,
     input: graph.input,
     deadline: graph.deadline,
+    limits: concurrencyLimits(place, graph.concurrency, {
+      of: 'run',
+      keyOf: (option, given) => handlerNamed({ place, option, name: given, handlers }) as LimitKey | null,
+    }),
   })
   const followUp = graphFollowUp(head, graph.ends, {
     defaults: stepPolicy(place, nested(graph), DEFAULT_POLICY),
@@ -212,6 +217,8 @@ function handlerOptions(
     transaction: step['transaction'] as GraphStep['transaction'],
     onFailure: step['onFailure'],
     heartbeatTimeout: step['heartbeatTimeout'],
+    concurrency: step['concurrency'],
+    limitKeyOf: (option, given) => handler(option, given) as LimitKey | null,
     irreversible: step['irreversible'],
     pivot: step['pivot'],
   }

@@ -18,6 +18,8 @@ import { EndStepList } from './end-steps.ts'
 import { EndedWorkflow } from './ended-workflow.ts'
 import { fanDrafts, isFan } from './fan-draft.ts'
 import { validateInput } from './input-schema.ts'
+import { concurrencyLimits } from './limit.ts'
+import type { WorkflowLimitOptions } from './limit-options.ts'
 import { loopDrafts } from './loop-draft.ts'
 import { mapDrafts } from './map-draft.ts'
 import { checkOptionNames } from './option-check.ts'
@@ -40,7 +42,9 @@ import { pollDraft, signalDraft, sleepDraft, type WaitPlace } from './wait-draft
 import type { ReceivesAnything } from './wait-options.ts'
 
 /** What `define()` takes. `retry`, `timeout` and `lossesMax` are the defaults of all steps. */
-export interface DefineOptions<Schema extends StandardSchemaV1> extends StepDefaults {
+export interface DefineOptions<Schema extends StandardSchemaV1>
+  extends StepDefaults,
+    WorkflowLimitOptions<Stored<StandardSchemaV1.InferOutput<Schema>>> {
   /** A whole number from 1. Raise it whenever steps or dependencies change: a run keeps the version it was started with. */
   readonly version: number
   /** Any Standard Schema (zod, valibot, arktype…), or `unchecked<Type>()`. Default: any JSON value, of type `unknown`. */
@@ -65,10 +69,13 @@ export function define<const Name extends string, Schema extends StandardSchemaV
 > {
   checkWorkflowName(name)
   const place = { workflow: name }
-  checkOptionNames(place, 'the definition', options, ['version', 'input', 'deadline', ...POLICY_OPTION_NAMES])
-  const head = definitionHead(name, options)
+  checkOptionNames(place, 'the definition', options, DEFINE_OPTION_NAMES)
+  const limits = concurrencyLimits(place, options.concurrency, { of: 'run' })
+  const head = definitionHead(name, { ...options, limits })
   return new DefinedWorkflow(head, stepPolicy(place, options, DEFAULT_POLICY), new StepLog(), 0) as never
 }
+
+const DEFINE_OPTION_NAMES = ['version', 'input', 'deadline', 'concurrency', ...POLICY_OPTION_NAMES]
 
 /**
  * Steps in the order of definition, shared by a definition and the definitions made from it. Each definition is a prefix of the log. Copying the

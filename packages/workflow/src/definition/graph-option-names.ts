@@ -12,6 +12,7 @@ export const GRAPH_OPTION_NAMES = [
   'steps',
   'dag',
   'ends',
+  'concurrency',
   ...ATTEMPT_OPTION_NAMES,
   'lossesMax',
 ] as const
@@ -21,6 +22,7 @@ export const ITEM_OPTION_NAMES = [
   'compensateOn',
   'transaction',
   'heartbeatTimeout',
+  'concurrency',
   ...EFFECT_OPTION_NAMES,
   ...ATTEMPT_OPTION_NAMES,
   'lossesMax',

@@ -26,6 +26,8 @@ export interface GraphOptions<
   readonly input?: (Schema & StorableSchema<Schema>) | undefined
   /** How long a run may take from its start. A run that takes longer fails with cause `deadline` and is undone. Default: no limit. */
   readonly deadline?: Duration | undefined
+  /** How many runs may be under way at once, as in `define()`. */
+  readonly concurrency?: GraphConcurrency<HandlerName> | readonly GraphConcurrency<HandlerName>[] | undefined
   readonly steps: Readonly<
     Record<
       StepName,
@@ -64,6 +66,13 @@ export interface GraphStepDefaults extends GraphAttemptOptions {
   readonly lossesMax?: number | undefined
 }
 
+/** A limit as data: like that in code, with the name of the function that returns the key. */
+export interface GraphConcurrency<HandlerName extends string = string> {
+  readonly limit: number
+  readonly key?: HandlerName | undefined
+  readonly name?: string | undefined
+}
+
 export interface GraphStep<HandlerName extends string = string>
   extends GraphItem<HandlerName>,
     PivotOptions {}
@@ -81,16 +90,23 @@ export interface GraphItem<HandlerName extends string = string>
   readonly compensateOn?: CompensateOn | undefined
   /** Runs the handler in a transaction of the store, which it gets as `tx`. */
   readonly transaction?: boolean | TransactionOptions | undefined
+  /** How many attempts of the handler may be under way at once, as in `step()`. */
+  readonly concurrency?: GraphConcurrency<HandlerName> | readonly GraphConcurrency<HandlerName>[] | undefined
 }
 
 /** A step of a graph as data that runs its handler for each item of an array. The other options are those of each item. */
-export interface GraphMap<HandlerName extends string = string> extends GraphItem<HandlerName> {
+export interface GraphMap<HandlerName extends string = string>
+  extends Omit<GraphItem<HandlerName>, 'concurrency'> {
   /** The name of the handler that returns the items. */
   readonly over: HandlerName
   /** The name of a function from an item and its index to its key. Default: the index. */
   readonly itemKey?: HandlerName | undefined
-  /** How many items may be under way at a time, in all worker processes together. Default: no limit but the workers' own. */
-  readonly concurrency?: number | undefined
+  /** As in `map()`: a number is about the items of this map, an object about those of all runs. Default: no limit but the workers' own. */
+  readonly concurrency?:
+    | number
+    | GraphConcurrency<HandlerName>
+    | readonly GraphConcurrency<HandlerName>[]
+    | undefined
   /** Default 10,000, at most 65,536. */
   readonly itemsMax?: number | undefined
   /** As in `map()`. Default `stop`. */
@@ -105,8 +121,11 @@ export interface GraphMap<HandlerName extends string = string> extends GraphItem
 export type GraphFan<HandlerName extends string = string> = Omit<GraphChild<HandlerName>, 'key'> &
   Pick<
     GraphMap<HandlerName>,
-    'over' | 'itemKey' | 'concurrency' | 'itemsMax' | 'onFailure' | 'minSuccess' | 'when' | 'onSkipped'
-  >
+    'over' | 'itemKey' | 'itemsMax' | 'onFailure' | 'minSuccess' | 'when' | 'onSkipped'
+  > & {
+    /** How many children may be under way at a time. Default: no limit. */
+    readonly concurrency?: number | undefined
+  }
 
 /** A step of a graph as data that runs its handler again and again. The other options are those of each round; `max` is the retries' longest delay. */
 export interface GraphLoop<HandlerName extends string = string>

@@ -28,6 +28,7 @@ const LOOP_OPTION_NAMES = [
   'compensateOn',
   'transaction',
   'heartbeatTimeout',
+  'concurrency',
   ...EFFECT_OPTION_NAMES,
   ...CONDITION_OPTION_NAMES,
   ...POLICY_OPTION_NAMES,

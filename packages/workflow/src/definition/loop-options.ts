@@ -1,6 +1,7 @@
 import type { Duration } from '../duration.ts'
 import type { Answer, Cases, ConditionOptions, NoCases, OnSkipped } from './condition-options.ts'
 import type { StepContext } from './handler.ts'
+import type { StepLimitOptions } from './limit-options.ts'
 import type { EffectOptions } from './saga-options.ts'
 import type { FailingOptions, OnFailure } from './settled.ts'
 import type {
@@ -53,6 +54,7 @@ export interface RepeatOptions<
     HeartbeatOptions,
     EffectOptions,
     FailingOptions<Failing>,
+    StepLimitOptions<Input, DepsWith<Outputs, Deps, Skipping, Wanted>>,
     ConditionOptions<Input, Outputs, DepsOf<Outputs, Deps, Skipping>, Skipping, Given, Wanted> {
   /** Names of the steps that must complete first. `first` and the handlers get their outputs as `deps`. Default: none. */
   readonly dependsOn?: Dependencies<Deps, Outputs> | undefined

@@ -115,7 +115,10 @@ export function draftMap(
   const [itemUndo, mapUndo] = undosOf(place, options)
   const collects = collectPolicy(place, onFailure, minSuccess)
   const itemFailure = collects === null ? 'stop' : 'continue'
-  const item = itemDraft({ ...others, ...itemUndo, onFailure: itemFailure })
+  // A number is about the items of one map, and limits are about the items of all runs.
+  const isOfMap = concurrency === undefined || typeof concurrency !== 'object' || concurrency === null
+  const limits = isOfMap ? {} : { concurrency }
+  const item = itemDraft({ ...others, ...itemUndo, ...limits, onFailure: itemFailure })
   // What decides whether the map runs is asked before its items are known. The join is skipped with the opener.
   const openerOptions = { dependsOn, when, onSkipped, retry, lossesMax, run: over, ...mapUndo }
   const opener = stepDraft(workflow, name, openerOptions, defaults)
@@ -125,7 +128,7 @@ export function draftMap(
   const map = {
     part: 'map',
     item,
-    atOnce: concurrency === undefined ? null : limit('concurrency', concurrency),
+    atOnce: concurrency === undefined || !isOfMap ? null : limit('concurrency', concurrency),
     itemsMax: itemsMax === undefined ? ITEMS_MAX_DEFAULT : limit('itemsMax', itemsMax),
     keyOf: itemKey ?? null,
   } as const

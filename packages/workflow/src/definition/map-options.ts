@@ -1,6 +1,7 @@
 import type { RunCause } from '../cause.ts'
 import type { Answer, Cases, ConditionOptions, NoCases, OnSkipped } from './condition-options.ts'
 import type { StepContext } from './handler.ts'
+import type { ConcurrencyOptions, LimitKeyContext } from './limit-options.ts'
 import type { EffectOptions } from './saga-options.ts'
 import type { Settled } from './settled.ts'
 import type {
@@ -57,8 +58,15 @@ export interface MapOptions<
   ) => readonly Item[] | Promise<readonly Item[]>
   /** A text that identifies an item in its map: part of its idempotency key and of its name, `resize[key]`. Default: its index. */
   readonly itemKey?: ((item: Stored<Item>, index: number) => string) | undefined
-  /** How many items may be under way at a time, in all worker processes together. Default: no limit but the workers' own. */
-  readonly concurrency?: number | undefined
+  /**
+   * How many items of this map may be under way at a time, in all worker processes together. With an object instead of a number, or several, how many
+   * items of all runs, in total or by key, as for `.step()`. Default: no limit but the workers' own.
+   */
+  readonly concurrency?:
+    | number
+    | ConcurrencyOptions<ItemKeyContext<Input, DepsWith<Outputs, Deps, Skipping, Wanted>, Item>>
+    | readonly ConcurrencyOptions<ItemKeyContext<Input, DepsWith<Outputs, Deps, Skipping, Wanted>, Item>>[]
+    | undefined
   /** The map fails if it has more items. Default 10,000, at most 65,536. */
   readonly itemsMax?: number | undefined
   /**
@@ -106,6 +114,8 @@ export interface MapOptions<
   /** As for `.step()`, for each item. */
   readonly compensateOn?: On | undefined
 }
+
+type ItemKeyContext<Input, Deps, Item> = LimitKeyContext<Input, Deps> & ItemContext<Stored<Item>>
 
 export interface CompensateItemOptions<
   Input,

@@ -3,6 +3,7 @@ import { definitionError, type Place } from '../graph/place.ts'
 import { type Kind, Refusal } from '../options/index.ts'
 import { CONDITION_OPTION_NAMES, choicesOf, condition } from './condition.ts'
 import type { CompensationHandler, Handler } from './handler.ts'
+import { concurrencyLimits, type KeyLookup } from './limit.ts'
 import { checkOptionNames, oneOf, positiveMs, readOption, shown, wholeNumber } from './option-check.ts'
 import { DEFAULT_RETRY, retryPolicy } from './retry-policy.ts'
 import { EFFECT_OPTION_NAMES, PIVOT_OPTION_NAMES, sagaPolicy } from './saga-options.ts'
@@ -69,6 +70,9 @@ export interface UntypedStepOptions extends StepDefaults {
   readonly when?: unknown
   readonly onSkipped?: unknown
   readonly onFailure?: unknown
+  readonly concurrency?: unknown
+  /** Of a step as data: finds the functions that its limits name. */
+  readonly limitKeyOf?: KeyLookup | undefined
 }
 
 export interface UntypedCompensateOptions extends AttemptOptions {
@@ -101,8 +105,13 @@ export function stepDraft(
     wait: null,
     map: null,
     cases: null,
+    limits: stepLimits(place, options),
     compensation: compensation(place, options, { timeoutMs: policy.timeoutMs, retry: undoRetry(defaults) }),
   }
+}
+
+function stepLimits(place: Place, { concurrency, limitKeyOf }: UntypedStepOptions): StepDraft['limits'] {
+  return concurrencyLimits(place, concurrency, { of: 'step', keyOf: limitKeyOf })
 }
 
 function onFailureOf(place: Place, { onFailure }: UntypedStepOptions): StepDraft['onFailure'] {
@@ -187,6 +196,7 @@ const STEP_OPTION_NAMES = [
   'transaction',
   'onFailure',
   'heartbeatTimeout',
+  'concurrency',
   ...EFFECT_OPTION_NAMES,
   ...PIVOT_OPTION_NAMES,
   ...CONDITION_OPTION_NAMES,

@@ -11,6 +11,7 @@ import type {
   ReadOutput,
 } from './condition-options.ts'
 import type { CompensationContext, StepContext } from './handler.ts'
+import type { StepLimitOptions } from './limit-options.ts'
 import type { RetryOptions } from './retry-policy.ts'
 import type { EffectOptions, PivotOptions } from './saga-options.ts'
 import type { FailingOptions, OnFailure } from './settled.ts'
@@ -69,6 +70,7 @@ export interface StepOptions<
     EffectOptions,
     PivotOptions,
     FailingOptions<Failing>,
+    StepLimitOptions<Input, DepsWith<Outputs, Deps, Skipping, Wanted>>,
     ConditionOptions<Input, Outputs, DepsOf<Outputs, Deps, Skipping>, Skipping, Given, Wanted> {
   /** Names of the steps that must complete first. The handler gets their outputs as `deps`. Default: none. */
   readonly dependsOn?: Dependencies<Deps, Outputs> | undefined

@@ -1,6 +1,7 @@
 import type { Isolation } from '../adapter/transaction.ts'
 import type { Condition, WhenHandler } from './condition.ts'
 import type { CompensationHandler, Handler } from './handler.ts'
+import type { LimitPolicy } from './limit.ts'
 import type { OnFailure } from './settled.ts'
 import type { Wait } from './wait.ts'
 
@@ -40,6 +41,8 @@ export interface StepDefinition extends Condition {
   readonly settled: readonly number[] | null
   /** What decides whether the step runs; null for a step that always runs. */
   readonly branch: BranchPolicy | null
+  /** What each attempt enters before its handler is called, with the limits of the workflow first; null for nothing. */
+  readonly limits: readonly LimitPolicy[] | null
 }
 
 /** What a worker looks at before it runs a step that may be skipped. */

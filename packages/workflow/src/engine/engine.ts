@@ -2,22 +2,16 @@ import type { ChangedRun } from '../adapter/index.ts'
 import type { InputOf, OutputsOf, ReceivesOf, WorkflowDefinition } from '../definition/index.ts'
 import type { Duration } from '../duration.ts'
 import { BelayError } from '../errors.ts'
-import {
-  anything,
-  callback,
-  checkArgument,
-  checkOptions,
-  duration,
-  type OptionTable,
-  oneOf,
-} from '../options/index.ts'
+import { callback, checkArgument, checkOptions, oneOf } from '../options/index.ts'
 import { DefinitionRegistry } from './base/definition-registry.ts'
 import { type EngineEvents, EVENT_NAMES, EventHub, type EventListener } from './base/events.ts'
 import { OutageWatch } from './base/outage.ts'
 import { PayloadCache } from './base/payload-cache.ts'
 import { within } from './base/runtime.ts'
 import { followNotices } from './base/store-notices.ts'
+import { RUN_MANY_OPTIONS, STOP_OPTIONS } from './call-options.ts'
 import { Control } from './control/control.ts'
+import { Limits } from './control/limits.ts'
 import type { ActionOptions } from './control/options.ts'
 import { type DoctorOptions, type DoctorReport, doctor } from './diagnosis/doctor.ts'
 import { Workers } from './diagnosis/worker-list.ts'
@@ -61,6 +55,8 @@ export class Engine extends RunVerbs implements AsyncDisposable {
   readonly workers: Workers
   /** Approvals that wait for a decision, across runs. */
   readonly approvals: Approvals
+  /** How many steps and runs may be under way at once: looked at, and changed at run time. */
+  readonly limits: Limits
   readonly #settings: EngineSettings
   readonly #events: EventHub
   readonly #payloads: PayloadCache
@@ -105,6 +101,7 @@ export class Engine extends RunVerbs implements AsyncDisposable {
     this.runs = new Runs({ ...settings, registry: this.#registry, control: this.#control, refer })
     this.workers = new Workers(adapter)
     this.approvals = new Approvals(adapter, () => this.#assertOpen())
+    this.limits = this.#openLimits()
     this.#signals = new Signals({
       adapter,
       registry: this.#registry,
@@ -264,6 +261,11 @@ export class Engine extends RunVerbs implements AsyncDisposable {
     this.#stopNotices()
   }
 
+  #openLimits(): Limits {
+    const assertOpen = () => this.#assertOpen()
+    return new Limits(this.#settings.adapter, assertOpen, () => this.#working.wake())
+  }
+
   #openControl(): Control {
     const { adapter, payloadMaxBytes, keepAttempts } = this.#settings
     return new Control({
@@ -330,11 +332,3 @@ export class Engine extends RunVerbs implements AsyncDisposable {
     }
   }
 }
-
-const RUN_MANY_OPTIONS = {
-  tx: { sets: 'the transaction that the starts are part of', takes: anything },
-} satisfies OptionTable
-
-const STOP_OPTIONS = {
-  timeout: { sets: 'how long handlers may continue', takes: duration(0, '1d'), default: '30s' },
-} satisfies OptionTable

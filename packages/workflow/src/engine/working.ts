@@ -1,6 +1,7 @@
 import type { Adapter, ChangedRun, NewRun, StartedRun } from '../adapter/index.ts'
 import type { WorkflowDefinition } from '../definition/workflow.ts'
 import { hasChildren } from './base/child-steps.ts'
+import { declaredLimits } from './base/declared-limits.ts'
 import type { DefinitionRegistry } from './base/definition-registry.ts'
 import type { EventHub } from './base/events.ts'
 import type { PayloadCache } from './base/payload-cache.ts'
@@ -98,6 +99,8 @@ export class Working {
     if ([...definitions.values()].some(isTransactional)) this.#adapter.checkTransactions?.()
     if (definitions.size === 0)
       settings.log.warn('This worker has no workflow to run. Pass `workflows` to createEngine().')
+    const limits = declaredLimits(definitions.values())
+    if (limits.length > 0) await this.#adapter.declareLimits(limits)
     const { children, ends } = familyOf({
       ...this.#parts,
       ...acting,

@@ -7,6 +7,7 @@ import type {
   ParentRun,
   UndoPlan,
 } from '@belay/workflow/adapter'
+import type { LimitCommand } from './limits.ts'
 
 /** Something done to both adapters. Definitions are named by their position, because each store has its own numbers for them. */
 export type Command =
@@ -46,6 +47,7 @@ export type Command =
   | { readonly do: 'history'; readonly runId: string }
   | Look
   | Operation
+  | LimitCommand
 
 /** A command that only reads. */
 export type Look =
@@ -103,6 +105,7 @@ export function runsOf(command: Command): readonly string[] | undefined {
     case 'start':
       return command.runs.map(({ runId }) => runId)
     case 'settle':
+    case 'enter':
       return command.outcomes.map(({ runId }) => runId)
     case 'publish':
       return command.values.map(({ runId }) => runId)
@@ -125,6 +128,7 @@ export function runsOf(command: Command): readonly string[] | undefined {
     case 'history':
     case 'find':
     case 'values':
+    case 'limitWaits':
     case 'operate':
       return [command.runId]
     case 'held':
@@ -140,7 +144,11 @@ export function runsOf(command: Command): readonly string[] | undefined {
     case 'children':
     case 'findEnded':
     case 'ends':
+    case 'readLimits':
       return []
+    case 'declareLimit':
+    case 'setLimit':
+    case 'tendLimits':
     case 'register':
     case 'leave':
     case 'renew':

@@ -7,6 +7,7 @@ import { type Command, runsOf } from './command.ts'
 import { canonical, comparableAnswer } from './comparable.ts'
 import { nextCommand } from './generate.ts'
 import { GRAPHS } from './graphs.ts'
+import { nextLimitCommand } from './limits.ts'
 import { pruneSome } from './pruned.ts'
 import { Random } from './random.ts'
 import { Side } from './side.ts'
@@ -15,6 +16,7 @@ import { World } from './world.ts'
 // Quiet runs are also read at times, to verify that they are quiet.
 const FULL_READ_EVERY = 25
 const LOGGED_MAX = 60
+const LIMITS_EVERY = 9
 
 /**
  * Sends the same random commands to two adapters. Compares every answer and, after every command, every row. `seed` decides the commands, `steps`
@@ -25,12 +27,15 @@ export async function compareAdapters(seed: number, a: Harness, b: Harness, step
   const sides = [await Side.prepare(a), await Side.prepare(b)] as const
   const world = new World()
   const random = new Random(seed)
+  const limitsRandom = new Random(-seed)
   const log: Command[] = []
   const fail = (difference: Difference) => {
     throw new Error(describeFailure(seed, sides, log, difference))
   }
   for (let step = 1; step <= steps; step += 1) {
-    const command = nextCommand(world, random)
+    // With random numbers of their own: the other commands are the same without them.
+    const ofLimits = step % LIMITS_EVERY === 0 ? nextLimitCommand(world, limitsRandom) : undefined
+    const command = ofLimits ?? nextCommand(world, random)
     log.push(command)
     const different = await compareAnswers(sides, world, command)
     if (different !== undefined) fail(different)

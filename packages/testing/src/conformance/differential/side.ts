@@ -14,6 +14,7 @@ import { UNLIMITED, withoutInput } from '../scenario/worker.ts'
 import type { Command, Operation, PlannedRun, PlannedSignal } from './command.ts'
 import { type ComparableRun, comparableRun, type Translation } from './comparable.ts'
 import { GRAPHS } from './graphs.ts'
+import { applyLimitCommand, isAboutLimits, type LimitCommand } from './limits.ts'
 import { look } from './look.ts'
 import { operate } from './operate.ts'
 import { endsOf } from './run-ends.ts'
@@ -77,6 +78,7 @@ export class Side {
 
   // biome-ignore lint/complexity/noExcessiveLinesPerFunction: one arm for each command, checked to be exhaustive.
   #answer(command: Command): Promise<unknown> {
+    if (isAboutLimits(command)) return this.#limits(command)
     switch (command.do) {
       case 'start':
         return this.adapter.startRuns(this.#runs(command.runs), { lease: command.lease })
@@ -159,6 +161,10 @@ export class Side {
       case 'operate':
         return this.#operate(command)
     }
+  }
+
+  #limits(command: LimitCommand): Promise<unknown> {
+    return applyLimitCommand(this.adapter, command, { ...this.#translation, own: (all) => this.#own(all) })
   }
 
   async #approvals(): Promise<unknown> {
@@ -261,8 +267,9 @@ export class Side {
           outcome: only,
           handBackMax,
           told: { values: told, keysMax: KEYS_MAX },
+          frees: own,
         })
-      : await this.adapter.settle({ workerId, outcomes: own, handBackMax })
+      : await this.adapter.settle({ workerId, outcomes: own, handBackMax, frees: own })
     return { ...settlement, claims: settlement.claims.map(withoutInput) }
   }
 

@@ -5,6 +5,7 @@ import {
   isTerminal,
   type Lease,
   type Outcome,
+  type Settlement,
   type StartedRun,
 } from '@belay/workflow/adapter'
 import { Ids } from '../scenario/ids.ts'
@@ -82,6 +83,8 @@ export class World {
         for (const outcome of command.outcomes) this.#settle(command.workerId, outcome)
         this.#remember(command.workerId, (answer as { claims: readonly Claim[] }).claims)
         break
+      case 'enter':
+        return this.#entered(command.workerId, command.outcomes, answer as Pick<Settlement, 'results'>)
       case 'within':
         if (!command.commits) break
         this.#started(command, (answer as WithinAnswer).started)
@@ -103,6 +106,14 @@ export class World {
       case 'drain':
         this.drained = answer as readonly DrainedRun[]
     }
+  }
+
+  /** A parked step is released; every other attempt goes on. */
+  #entered(workerId: string, outcomes: readonly Outcome[], { results }: Pick<Settlement, 'results'>): void {
+    outcomes.forEach(({ runId, step, fence, direction, definitionId }, index) => {
+      if (results[index] !== 'parked') return
+      this.#settle(workerId, { runId, step, fence, direction, definitionId, type: 'released' })
+    })
   }
 
   #started({ runs, lease }: StartCommand, started: StartAnswer): void {

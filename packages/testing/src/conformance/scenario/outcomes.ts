@@ -2,6 +2,7 @@ import {
   type AttemptRef,
   itemIndex,
   type JsonText,
+  type LimitEntry,
   type Outcome,
   RUNS,
   type SkipReason,
@@ -61,6 +62,16 @@ export function skipped(attempt: AttemptRef, reason: SkipReason = { because: 'wh
 /** Its `when` was true: the attempt goes on. */
 export function decided(attempt: AttemptRef): Outcome {
   return { ...refOf(attempt), type: 'decided', branch: RUNS }
+}
+
+/** Its handler may begin once these limits have slots for it. */
+export function enters(attempt: AttemptRef, ...entries: readonly LimitEntry[]): Outcome {
+  return { ...refOf(attempt), type: 'enters', entries }
+}
+
+/** A place under a limit, which the attempt takes. */
+export function entry(limit: string, key = '', of: LimitEntry['of'] = 'step'): LimitEntry {
+  return { limit, key, of }
 }
 
 export function compensated(attempt: AttemptRef): Outcome {

@@ -1,4 +1,4 @@
-import type { Adapter, Claim, Outcome, Settlement } from '@belay/workflow/adapter'
+import type { Adapter, Claim, Outcome, Settlement, SlotHolder } from '@belay/workflow/adapter'
 import type { Graph } from './graph.ts'
 import { compensated, completed, failed } from './outcomes.ts'
 import type { CaseRun } from './run.ts'
@@ -50,10 +50,20 @@ export class CaseWorker {
     return (await this.claimsOf(run, name))[0]!
   }
 
+  /** Settles attempts that entered limits: their slots are freed. */
+  async settleAndFree(...outcomes: readonly Outcome[]): Promise<Settlement> {
+    return this.settle(outcomes, 0, outcomes)
+  }
+
   /** Settles. Takes no steps back unless `handBackMax` is given. */
-  async settle(outcomes: readonly Outcome[], handBackMax = 0): Promise<Settlement> {
+  async settle(
+    outcomes: readonly Outcome[],
+    handBackMax = 0,
+    frees?: readonly SlotHolder[],
+  ): Promise<Settlement> {
     const keepAttempts = this.#keepsAttempts
-    const settlement = await this.adapter.settle({ workerId: this.id, outcomes, handBackMax, keepAttempts })
+    const workerId = this.id
+    const settlement = await this.adapter.settle({ workerId, outcomes, handBackMax, keepAttempts, frees })
     for (const { runId, step } of outcomes) this.#forget(runId, step)
     this.#remember(settlement.claims)
     return settlement

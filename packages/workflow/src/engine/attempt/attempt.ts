@@ -11,11 +11,13 @@ import { type AttemptEnd, poisonError } from '../decisions/decide.ts'
 import { type BranchEnd, type BranchStep, judgeCase } from '../decisions/decide-branch.ts'
 import type { WaitAnswer } from '../decisions/decide-wait.ts'
 import { retriesAreOver, timeoutError } from './attempt-errors.ts'
+import { type AttemptGate, gateOf } from './attempt-gate.ts'
 import { AttemptPayloads, type AttemptPayloadsParts } from './attempt-payloads.ts'
 import type { AttemptPhase, ClaimOrigin } from './attempt-phase.ts'
 import { awaitHandler, belayCallsHandler, isThenable, TIMEOUT_GRACE_MS } from './await-handler.ts'
 import { nextLook, type WaitParts } from './child-runs.ts'
 import { CutOff } from './cut-off.ts'
+import type { EnterStep, EntersEnd } from './enter-limits.ts'
 import { dependentsOf, endOfPart, namedItem, stepOf } from './expansion.ts'
 import { type ContextSource, handlerContext, undoFieldsOf } from './handler-context.ts'
 import { HandlerSignal } from './handler-signal.ts'
@@ -56,9 +58,9 @@ export class Attempt implements ContextSource {
   readonly #signal = new HandlerSignal()
   #phase: AttemptPhase = 'queued'
   /** Interprets what the handler of a waiting step returned. */
-  #judge: ((returned: unknown) => WaitAnswer | BranchEnd) | undefined
-  /** What follows for a step that may be skipped; undefined until the attempt looks. */
-  #branch: BranchStep | undefined
+  #judge: ((returned: unknown) => WaitAnswer | BranchEnd | EntersEnd) | undefined
+  /** Undefined for a step that runs without a condition and without limits, and in an undo. */
+  readonly #gate: AttemptGate | undefined
   #called = false
   #cutOff: CutOff | undefined
   #telling: Telling | undefined
@@ -77,6 +79,7 @@ export class Attempt implements ContextSource {
     this.origin = origin
     this.#parts = parts
     this.#payloads = new AttemptPayloads(this, parts)
+    this.#gate = gateOf(this, this.#payloads)
   }
 
   get phase(): AttemptPhase {
@@ -93,11 +96,16 @@ export class Attempt implements ContextSource {
     this.#phase = 'running'
   }
 
-  /** It is recorded that the step runs: the attempt waits for a slot again, and then calls the step's handler. */
-  goOn(): void {
+  /** It is recorded that the step runs, or that it has entered its limits: the attempt waits for room again, and then goes on. */
+  goOn(after: 'decided' | 'enters'): void {
     this.#phase = 'queued'
-    this.#branch = { type: 'runs' }
+    this.#gate?.passed(after)
     this.#judge = undefined
+  }
+
+  /** Whether slots may be left when it has ended: its own, or that of its run. */
+  get holdsSlots(): boolean {
+    return this.step.limits !== null
   }
 
   /** The numbers of the steps that may become ready when this attempt succeeds: its dependents, or in an undo its dependencies. */
@@ -108,7 +116,7 @@ export class Attempt implements ContextSource {
   /** The handler's transaction policy; null if it has none or is not called. */
   get transaction(): TransactionPolicy | null {
     const { step, claim } = this
-    if (claim.direction === 'forward') return this.#runs ? step.transaction : null
+    if (claim.direction === 'forward') return (this.#gate?.isOpen ?? true) ? step.transaction : null
     return this.#payloads.owesUndo ? (step.compensation?.transaction ?? null) : null
   }
 
@@ -148,12 +156,13 @@ export class Attempt implements ContextSource {
     if (isItem(this.claim.step)) this.step = namedItem(this.step, this.#payloads.item)
     // Interrupted before its turn came: the handler is not called at all.
     if (this.#signal.isFired) return { type: 'given_up' }
-    const branch = this.#branchStep()
-    if (branch?.type === 'skipped') return branch
+    const skip = this.#gate?.skip
+    if (skip !== undefined) return skip
     const poison = poisonError(this.claim, this.step)
     if (poison !== undefined) return { type: 'threw', error: poison }
     if (this.claim.direction === 'forward') {
-      if (branch?.type === 'call') return this.#ask(branch)
+      const first = this.#gate?.next()
+      if (first !== undefined) return first.type === 'call' ? this.#ask(first) : first
       if (this.step.map?.part === 'join') return joinedEnd(this, this.#payloads.items, this.#parts)
       return this.step.wait === null ? this.#work(tx) : this.#look(this.step.wait)
     }
@@ -175,21 +184,11 @@ export class Attempt implements ContextSource {
     return this.#cutOff
   }
 
-  /** Whether nothing is left to decide before the handler. A decision is recorded on its own, before a transaction begins. */
-  get #runs(): boolean {
-    return this.step.branch === null || this.#branchStep()?.type === 'runs'
-  }
-
-  /** Undefined for a step that always runs, and in an undo. */
-  #branchStep(): BranchStep | undefined {
-    const { branch } = this.step
-    if (branch === null || this.claim.direction === 'undo') return undefined
-    this.#branch ??= this.#payloads.branch(branch)
-    return this.#branch
-  }
-
-  /** Calls the step's `when`. It is no handler: nothing has begun. */
-  #ask({ handler, judge }: Extract<BranchStep, { type: 'call' }>): AttemptEnd | Promise<AttemptEnd> {
+  /** Calls the step's `when`, or the functions of its keys. They are no handlers: nothing has begun. */
+  #ask({
+    handler,
+    judge,
+  }: Extract<BranchStep | EnterStep, { type: 'call' }>): AttemptEnd | Promise<AttemptEnd> {
     this.#judge = judge
     return this.#call(handler, this.step, undefined, false)
   }
@@ -208,7 +207,7 @@ export class Attempt implements ContextSource {
     return this.#call(next.handler, this.step, undefined)
   }
 
-  #answered(answer: WaitAnswer | BranchEnd): AttemptEnd {
+  #answered(answer: WaitAnswer | BranchEnd | EntersEnd): AttemptEnd {
     return answer.type === 'output' ? this.#ended(answer.value) : answer
   }
 

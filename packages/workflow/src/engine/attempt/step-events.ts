@@ -64,6 +64,7 @@ export function outcomeEvent(
       events.emit('step.skipped', { ...eventOf(), reason: skipOf(outcome.branch)! })
       break
     case 'decided':
+    case 'enters':
     case 'relayed':
       break
   }
@@ -82,6 +83,7 @@ const EVENT_OF: Readonly<Record<Outcome['type'], keyof EngineEvents | null>> = {
   released: 'step.released',
   skipped: 'step.skipped',
   decided: null,
+  enters: null,
   relayed: null,
 }
 

@@ -238,7 +238,9 @@ export class Control {
     const children = shape.steps.some(runsChild) ? await openChildren(adapter, runId) : []
     const hasEnded = shape.endSteps === true && isTerminal(found.run.status)
     const followUp = hasEnded ? await this.#explainFollowUp(found.run) : undefined
-    return explainRun({ ...found, shape, children, followUp, workers, now })
+    const mayWait = found.steps.some(({ status }) => status === 'ready')
+    const limitWaits = mayWait ? await adapter.readLimitWaits(runId) : []
+    return explainRun({ ...found, shape, children, followUp, limitWaits, workers, now })
   }
 
   /** Explains the run in which the end steps of this ended run go on. Undefined if it was not started yet. */

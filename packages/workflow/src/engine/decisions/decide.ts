@@ -1,4 +1,5 @@
 import { type SkipReason, skipText } from '../../adapter/branch.ts'
+import type { LimitEntry } from '../../adapter/limits.ts'
 import type { AttemptRef, Claim, JsonText, NewItem, Outcome, Wake } from '../../adapter/records.ts'
 import type { EndedWell } from '../../adapter/transaction.ts'
 import type { RunCause, SerialisedError } from '../../cause.ts'
@@ -37,6 +38,8 @@ export type AttemptEnd =
   | { readonly type: 'skipped'; readonly reason: SkipReason }
   /** The step's `when` was true: its handler begins once that is recorded. */
   | { readonly type: 'decided'; readonly branch: string }
+  /** Its handler begins once it has a slot of each of these limits. */
+  | { readonly type: 'enters'; readonly entries: readonly LimitEntry[] }
   /** An undo: the step has nothing to undo, and only keeps the order. */
   | { readonly type: 'relay' }
   /** The attempt was abandoned before its handler was called, or its handler did not end before the worker had to stop. */
@@ -90,6 +93,7 @@ export function decideOutcome(
   if (end.type === 'received') return { ...ref, type: 'received' }
   if (end.type === 'skipped') return { ...ref, type: 'skipped', branch: skipText(end.reason) }
   if (end.type === 'decided') return { ...ref, type: 'decided', branch: end.branch }
+  if (end.type === 'enters') return { ...ref, type: 'enters', entries: end.entries }
   if (end.type === 'waits') return waits(claim, end.wake)
   // Even after an interruption: the handler succeeded, and a retry would repeat its effect.
   if (end.type === 'unstorable')

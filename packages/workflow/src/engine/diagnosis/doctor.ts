@@ -5,6 +5,7 @@ import { BelayError } from '../../errors.ts'
 import { checkOptions, duration, type OptionTable, share } from '../../options/index.ts'
 import type { Finding } from './finding.ts'
 import { findingsOf } from './findings.ts'
+import { limitFindings } from './limit-findings.ts'
 
 export interface DoctorOptions {
   /** How long a run may be paused before it is a finding. Default 1 h. */
@@ -52,7 +53,8 @@ export async function doctor(
   }
   const diagnosis = await adapter.diagnose({ overdueMs, recentMs })
   const derivedFrom = await derivedVersions(adapter, diagnosis)
-  const findings = findingsOf(diagnosis, { pausedMs, failureRate, dev, derivedFrom })
+  const limits = (await adapter.readLimits()).flatMap(limitFindings)
+  const findings = [...findingsOf(diagnosis, { pausedMs, failureRate, dev, derivedFrom }), ...limits]
   return {
     healthy: findings.length === 0,
     findings,

@@ -57,6 +57,13 @@ type FindingFacts =
       readonly step: string
       readonly fault: StrandedStep['fault']
     }
+  /** Steps wait for slots of a limit that is set to 0, or of which no slot is taken at all. The second should be impossible. */
+  | {
+      readonly type: 'closed_limit' | 'stalled_limit'
+      readonly limit: string
+      /** Of all keys. */
+      readonly waiting: number
+    }
   /** The store cannot be used as it is. */
   | { readonly type: 'store_unusable'; readonly code: BelayErrorCode }
   /** Not all live runs were checked: there may be more findings. */

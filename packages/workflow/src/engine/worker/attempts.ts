@@ -12,7 +12,15 @@ import type { PayloadCache } from '../base/payload-cache.ts'
 import type { AttemptEnd } from '../decisions/decide.ts'
 import type { Capacity } from './capacity.ts'
 import type { Lease } from './lease.ts'
-import { definitionsOf, dependentsOf, endOnceTold, outcomeOf, replacementFor } from './outcome-of.ts'
+import {
+  definitionsOf,
+  dependentsOf,
+  endOnceTold,
+  outcomeOf,
+  replacementFor,
+  slotHolders,
+} from './outcome-of.ts'
+import { partsOfAttempt } from './parts-of-attempt.ts'
 import { Performer } from './performer.ts'
 import { rememberOutcome } from './remember-outcome.ts'
 import { type SettleResult, Settler, type SettlerEntry, type SettlerOptions } from './settler.ts'
@@ -81,7 +89,7 @@ export class Attempts {
       outage: parts.tellingOutage,
       reports: this.#reports,
     })
-    this.#attemptParts = this.#partsOfAttempt(parts)
+    this.#attemptParts = partsOfAttempt(parts, this.#reports, this.#teller)
     const settling = this.#settlerOptions(parts)
     this.#settler = new Settler(settling)
     const isAbandoned = () => this.#settler.isAbandoned
@@ -241,26 +249,11 @@ export class Attempts {
     this.#settler.settle({ item: attempt, outcome: outcomeOf(attempt, end, this.#parts) })
   }
 
-  /** One literal: every attempt reads these, and an object that was spread is slower to read. */
-  #partsOfAttempt(parts: AttemptsParts): AttemptParts {
-    const { runtime, payloads, payloadMaxBytes, lossyOutputs, children, log, valueLimits } = parts
-    return {
-      runtime,
-      payloads,
-      payloadMaxBytes,
-      lossyOutputs,
-      children,
-      log,
-      onCall: (attempt) => this.#reports.begun(attempt),
-      onLateResult: (attempt) => this.#reports.discarded(attempt, 'timed_out'),
-      telling: { ...valueLimits, clock: runtime.clock, log, onTold: (telling) => this.#teller.note(telling) },
-    }
-  }
-
   #settlerOptions(parts: AttemptsParts): SettlerOptions<Attempt> {
     return {
       ...parts,
       reserve: (entries) => this.#capacity.reserve(dependentsOf(entries)),
+      frees: slotHolders,
       onResult: (entry, result) => this.#recorded(entry, result),
       onSettled: (settlement, entries) => this.#settled(settlement, entries),
       onUnsure: () => this.#capacity.doubt(),
@@ -270,7 +263,8 @@ export class Attempts {
   }
 
   #recorded({ item: attempt, outcome }: SettlerEntry<Attempt>, result: SettleResult): void {
-    if (outcome.type === 'decided' && result === 'settled') return this.#goOn(attempt)
+    const goesOn = outcome.type === 'decided' || outcome.type === 'enters'
+    if (goesOn && result === 'settled') return this.#goOn(attempt, outcome.type)
     this.#all.delete(attempt)
     if (attempt.origin === 'queue') this.#endedFromQueue += 1
     if (result === 'lost') this.#reports.discarded(attempt, 'lease_lost')
@@ -283,8 +277,8 @@ export class Attempts {
   }
 
   /** It holds its step still, and its handler has yet to begin. Its run may have stopped meanwhile, or its worker. */
-  #goOn(attempt: Attempt): void {
-    attempt.goOn()
+  #goOn(attempt: Attempt, after: 'decided' | 'enters'): void {
+    attempt.goOn(after)
     const isStopping = attempt.isInterrupted || this.#stoppingRuns.has(attempt.claim.runId)
     if (this.#capacity.isClosed || isStopping) this.#giveUpQueued(attempt)
     else this.#performer.resume(attempt)

@@ -1,4 +1,4 @@
-import type { Adapter } from '../../adapter/index.ts'
+import { type Adapter, type LimitLine, UNCLAIMED_MS } from '../../adapter/index.ts'
 import type { EventHub } from '../base/events.ts'
 import type { Runtime } from '../base/runtime.ts'
 import type { Crowd } from './peers.ts'
@@ -8,6 +8,10 @@ import type { Session } from './session.ts'
 const SWEEP_MAX = 1_000
 /** The longest interval between two sweeps for dead workers. A tenth of the lease if that is shorter, so that they are noticed within a lease. */
 const SWEEP_MS = 3_000
+/** How often the limits are looked at, by one of the workers. */
+const TEND_MS = 500
+/** How many lines of waiting steps one look at the limits covers. */
+const LINES_MAX = 500
 /** A handler that runs for longer than this may belong to a run that another process has stopped. */
 const LONG_MS = 500
 
@@ -18,10 +22,14 @@ export interface HousekeeperParts {
   readonly crowd: Crowd
   readonly leaseMs: number
   readonly keepAttempts: boolean
+  /** Whether one of its definitions has limits. */
+  readonly hasLimits: boolean
   /** Other processes stopped these runs. */
   readonly onStopped: (runIds: readonly string[]) => void
   /** Steps of dead workers went back to the queue. */
   readonly onRecovered: (steps: Awaited<ReturnType<Adapter['sweep']>>['recovered']) => void
+  /** Steps that waited for slots were queued. */
+  readonly onQueued: () => void
   /** Whether the worker stops. */
   readonly isStopping: () => boolean
 }
@@ -30,6 +38,11 @@ export interface HousekeeperParts {
 export class Housekeeper {
   readonly #parts: HousekeeperParts
   #sweepsAt = 0
+  /** The line up to which it has looked for free slots; null at the end of a round. */
+  #tendedTo: LimitLine | null = null
+  #tendsAt = 0
+  /** It was not yet time to look at the limits again. */
+  #hasToTend = false
   /** Of attempts that began before this, it has asked whether their runs were stopped. */
   #askedBefore = Number.NEGATIVE_INFINITY
 
@@ -37,8 +50,9 @@ export class Housekeeper {
     this.#parts = parts
   }
 
-  /** Whether no attempt is so new that the last look left it out. */
+  /** Whether no attempt is so new that the last look left it out, and no line of waiting steps. */
   hasAskedForAll({ attempts }: Session): boolean {
+    if (this.#hasToTend || this.#tendedTo !== null) return false
     const asked = attempts.forwardRuns(this.#askedBefore)
     return attempts.forwardRuns(Number.POSITIVE_INFINITY).length === asked.length
   }
@@ -49,6 +63,20 @@ export class Housekeeper {
     const runIds = attempts.forwardRuns(this.#askedBefore)
     if (runIds.length > 0) onStopped(await adapter.stopping({ runIds }))
     await this.#sweep()
+    if (this.#parts.hasLimits) await this.#tend()
+  }
+
+  /** Finds slots that a process left behind which died. One of the workers is enough. */
+  async #tend(): Promise<void> {
+    const { adapter, runtime, crowd, onQueued } = this.#parts
+    const now = runtime.clock.now()
+    this.#hasToTend = now < this.#tendsAt
+    if (this.#hasToTend) return
+    this.#tendsAt = now + crowd.shared(TEND_MS)
+    const request = { after: this.#tendedTo, limit: LINES_MAX, unclaimedMs: UNCLAIMED_MS }
+    const { queued, after } = await adapter.tendLimits(request)
+    this.#tendedTo = after
+    if (queued) onQueued()
   }
 
   async #sweep(): Promise<void> {

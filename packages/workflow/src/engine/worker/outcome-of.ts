@@ -1,4 +1,4 @@
-import type { Outcome, UndoPlan } from '../../adapter/index.ts'
+import type { Outcome, SlotHolder, UndoPlan } from '../../adapter/index.ts'
 import { BelayError } from '../../errors.ts'
 import { sentence } from '../../words.ts'
 import type { Attempt } from '../attempt/attempt.ts'
@@ -40,6 +40,7 @@ export function endOnceTold({ step, claim, telling }: Attempt, end: AttemptEnd):
     case 'loop_failed':
     case 'skipped':
     case 'decided':
+    case 'enters':
     case 'relay':
     case 'given_up':
       return end
@@ -88,6 +89,18 @@ export function dependentsOf(entries: readonly SettlerEntry<Attempt>[]): number 
   let count = items
   for (const { size } of dependents.values()) count += size
   return count
+}
+
+/** The attempts of these that may leave a slot behind. Undefined for none, as nearly always. */
+export function slotHolders(entries: readonly SettlerEntry<Attempt>[]): readonly SlotHolder[] | undefined {
+  let holders: SlotHolder[] | undefined
+  for (const { item, outcome } of entries) {
+    if (!item.holdsSlots || outcome.type === 'enters' || outcome.type === 'decided') continue
+    const { runId, step, fence } = outcome
+    holders ??= []
+    holders.push({ runId, step, fence })
+  }
+  return holders
 }
 
 const END_WELL: ReadonlySet<Outcome['type']> = new Set([

@@ -17,7 +17,7 @@ import { pause, type Runtime } from '../base/runtime.ts'
 import { type AttemptEnd, endedWell } from '../decisions/decide.ts'
 import type { Reservation } from './capacity.ts'
 import type { Lease } from './lease.ts'
-import { refusedOutput } from './outcome-of.ts'
+import { refusedOutput, slotHolders } from './outcome-of.ts'
 
 /** How often one attempt is repeated, after a conflict or a rollback without an answer, before it fails. */
 const REPEATS_MAX = 10
@@ -145,11 +145,12 @@ class Transaction {
     this.#outcome = outcome
     attempt.decided()
     const { telling } = attempt
-    if (telling === undefined) return { outcome, handBackMax: room.max }
+    const frees = slotHolders([{ item: attempt, outcome }])
+    if (telling === undefined) return { outcome, handBackMax: room.max, frees }
     telling.end(true)
     const keysMax = this.#parts.valueLimits.valuesMax
     this.#told = telling.take(Number.POSITIVE_INFINITY)
-    return { outcome, handBackMax: room.max, told: { values: this.#told, keysMax } }
+    return { outcome, handBackMax: room.max, frees, told: { values: this.#told, keysMax } }
   }
 
   #settled(outcome: Outcome, result: Awaited<ReturnType<Adapter['transact']>>): Try {

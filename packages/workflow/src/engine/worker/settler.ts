@@ -1,4 +1,4 @@
-import type { Adapter, Outcome, Settlement } from '../../adapter/index.ts'
+import type { Adapter, Outcome, Settlement, SlotHolder } from '../../adapter/index.ts'
 import { HeldUp } from '../base/held-up.ts'
 import type { OutageWatch } from '../base/outage.ts'
 import { pause, type Runtime } from '../base/runtime.ts'
@@ -14,7 +14,7 @@ const REFUSALS_MAX = 5
 /** After this many held-up tries, about five seconds, onHeldUp is called. */
 const HELD_UP_TRIES = 8
 
-export type SettleResult = 'settled' | 'lost' | 'abandoned'
+export type SettleResult = 'settled' | 'lost' | 'parked' | 'abandoned'
 
 export interface SettlerOptions<Item> {
   readonly adapter: Adapter
@@ -24,6 +24,8 @@ export interface SettlerOptions<Item> {
   readonly keepAttempts: boolean
   /** Reserves slots for the steps that these outcomes make ready, until the call was answered and the steps were taken on. */
   readonly reserve: (entries: readonly SettlerEntry<Item>[]) => Reservation
+  /** The attempts whose slots are freed with these outcomes; undefined for none. */
+  readonly frees: (entries: readonly SettlerEntry<Item>[]) => readonly SlotHolder[] | undefined
   /** Called once for each outcome, when it is recorded or known to be void. */
   readonly onResult: (entry: SettlerEntry<Item>, result: SettleResult) => void
   /** Called once for each call, after its results. */
@@ -143,6 +145,7 @@ export class Settler<Item> {
 
   async #call(batch: readonly SettlerEntry<Item>[]): Promise<void> {
     const { adapter, workerId, keepAttempts, outage, reserve, onResult, onSettled, onUnsure } = this.#options
+    const frees = this.#options.frees(batch)
     if (this.#abandoned) {
       for (const entry of batch) onResult(entry, 'abandoned')
       return
@@ -150,7 +153,13 @@ export class Settler<Item> {
     const room = reserve(batch)
     try {
       const outcomes = batch.map((entry) => entry.outcome)
-      const settlement = await adapter.settle({ workerId, outcomes, handBackMax: room.max, keepAttempts })
+      const settlement = await adapter.settle({
+        workerId,
+        outcomes,
+        handBackMax: room.max,
+        keepAttempts,
+        frees,
+      })
       outage.succeeded()
       // Report results first: no listener may see a dependent start before the step it waited for has ended.
       const refused: { readonly entry: SettlerEntry<Item>; readonly reason: string }[] = []

@@ -3,6 +3,7 @@ import type { WorkflowDefinition } from '../../definition/workflow.ts'
 import type { Logger } from '../../logger.ts'
 import { LossyOutputs } from '../attempt/lossy-output.ts'
 import type { ValueLimits } from '../attempt/telling.ts'
+import { hasLimits } from '../base/declared-limits.ts'
 import type { EventHub } from '../base/events.ts'
 import type { PayloadCache } from '../base/payload-cache.ts'
 import type { Runtime } from '../base/runtime.ts'
@@ -170,6 +171,11 @@ export class Worker {
       onRecovered: (steps) => {
         this.#parts.onRecovered(steps)
         this.wake()
+      },
+      hasLimits: [...this.#parts.definitions.values()].some(hasLimits),
+      onQueued: () => {
+        this.wake()
+        this.#parts.adapter.wake()
       },
       isStopping: () => this.#isStopping,
     })

@@ -1,5 +1,6 @@
 import type {
   DefinitionShape,
+  LimitWait,
   RunRecord,
   RunStatus,
   StepRecord,
@@ -16,6 +17,8 @@ export interface RunToExplain {
   readonly shape: DefinitionShape
   /** The runs that its steps started, newest first. */
   readonly children?: readonly RunRecord[] | undefined
+  /** Its steps that wait for slots. */
+  readonly limitWaits?: readonly LimitWait[] | undefined
   /** What its steps told. */
   readonly values?: readonly ValueRecord[] | undefined
   /** Of its follow-up, in which its end steps run. Undefined if it has none, or if that was not started yet. */
@@ -27,7 +30,7 @@ export interface RunToExplain {
 
 /**
  * What an open step waits for. `dependency`: its dependencies, or in an undo its dependents. `retry`, `timer`, `start`: an instant. `signal`: a
- * signal or decision. `child`: the end of the run that it started, or of that run's undo. `due`: only the next look of a worker with a free slot. `slot`: all workers that could run it are busy. `worker`: no worker
+ * signal or decision. `child`: the end of the run that it started, or of that run's undo. `due`: only the next look of a worker with a free slot. `slot`: all workers that could run it are busy. `limit`: a slot of a limit. `worker`: no worker
  * can run it, or the worker that held it is gone. `paused`, `operator`: an operator's action. `running`: its handler.
  */
 export type StepReason =
@@ -40,6 +43,7 @@ export type StepReason =
   | 'child'
   | 'due'
   | 'slot'
+  | 'limit'
   | 'worker'
   | 'paused'
   | 'operator'

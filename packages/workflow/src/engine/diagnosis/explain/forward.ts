@@ -2,6 +2,7 @@ import { holdsLease } from '../../../adapter/holds-lease.ts'
 import {
   factsOfKind,
   type JsonText,
+  type LimitWait,
   type RunRecord,
   STEP_KINDS,
   type StepRecord,
@@ -129,7 +130,21 @@ function ready(found: RunToExplain, step: StepRecord): StepExplanation {
     const sentence = `"${name}" failed ${times(failures)}${told} and is tried again at ${instant(availableAt)}.`
     return { step: name, reason: 'retry', sentence, until: new Date(availableAt), ...last }
   }
-  return due(found, step)
+  const limit = found.limitWaits?.find((wait) => wait.step === step.step)
+  return limit === undefined ? due(found, step) : waitsForSlot(name, limit)
+}
+
+function waitsForSlot(
+  step: string,
+  { limit, key, place, since, concurrency, inUse }: LimitWait,
+): StepExplanation {
+  const whose = key === '' ? '' : ` of key "${key}"`
+  const use =
+    concurrency === 0
+      ? 'which is set to 0'
+      : `of which ${inUse} of ${concurrency} ${concurrency === 1 ? 'is' : 'are'} taken`
+  const sentence = `"${step}" has waited since ${instant(since)} for a slot of limit "${limit}"${whose}, ${use}; it is number ${place} in the line.`
+  return { step, reason: 'limit', sentence }
 }
 
 /** Only after a pivot does a run go on although a step has failed for good. */

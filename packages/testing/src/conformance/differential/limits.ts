@@ -1,0 +1,113 @@
+import type { Adapter, LimitEntry, LimitLine, Outcome } from '@belay/workflow/adapter'
+import { enters } from '../scenario/index.ts'
+import { UNLIMITED } from '../scenario/worker.ts'
+import type { Random } from './random.ts'
+import type { World } from './world.ts'
+
+/** Something done with limits. */
+export type LimitCommand =
+  | { readonly do: 'enter'; readonly workerId: string; readonly outcomes: readonly Outcome[] }
+  | { readonly do: 'declareLimit'; readonly name: string; readonly concurrency: number }
+  | { readonly do: 'setLimit'; readonly name: string; readonly concurrency: number | null }
+  | { readonly do: 'tendLimits'; readonly limit: number }
+  | { readonly do: 'readLimits' }
+  | { readonly do: 'limitWaits'; readonly runId: string }
+
+const NAMES = ['l1', 'l2', 'l3']
+const KEYS = ['', 'k1', 'k2']
+const WEIGHTS = { enter: 60, declareLimit: 5, setLimit: 5, tendLimits: 14, readLimits: 8, limitWaits: 8 }
+const LATE_PROBABILITY = 0.1
+
+export function isAboutLimits(command: { readonly do: string }): command is LimitCommand {
+  return Object.hasOwn(WEIGHTS, command.do)
+}
+
+/** The next command about limits. Undefined as long as there is nothing to do with them. */
+export function nextLimitCommand(world: World, random: Random): LimitCommand | undefined {
+  const workerId = random.pick(world.workerIds)
+  if (workerId === undefined || world.runIds.length === 0) return undefined
+  const kind = random.weighted(WEIGHTS)
+  const name = random.pick(NAMES)
+  switch (kind) {
+    case 'enter':
+      return { do: kind, workerId, outcomes: entering(world, random, workerId) }
+    case 'declareLimit':
+      return { do: kind, name, concurrency: 1 + random.below(3) }
+    case 'setLimit':
+      return { do: kind, name, concurrency: random.pick([null, 0, 1, 2, 5]) }
+    case 'tendLimits':
+      return { do: kind, limit: random.pick([1, 100]) }
+    case 'readLimits':
+      return { do: kind }
+    case 'limitWaits':
+      return { do: kind, runId: random.pick(world.runIds) }
+  }
+}
+
+/** Mostly for what the worker holds. A step asks for the same at each of its attempts, as with real keys. */
+function entering(world: World, random: Random, worker: string): readonly Outcome[] {
+  const late = random.chance(LATE_PROBABILITY)
+  const candidates = world.attempts.filter(
+    ({ claim, workerId, settled }) =>
+      claim.direction === 'forward' && (late || (workerId === worker && settled === undefined)),
+  )
+  const picked = random.sample(candidates, 1 + random.below(6))
+  return picked.map(({ claim }) => enters(claim, ...entriesOf(claim)))
+}
+
+function entriesOf({
+  runId,
+  step,
+}: {
+  readonly runId: string
+  readonly step: number
+}): readonly LimitEntry[] {
+  const seed = Number.parseInt(runId.slice(-4), 16) + step
+  const key = KEYS[seed % 2]!
+  const own: LimitEntry = { limit: NAMES[0]!, key, of: 'step' }
+  const other: LimitEntry = { limit: NAMES[1]!, key: KEYS[seed % 3]!, of: 'step' }
+  const ofRun: LimitEntry = { limit: NAMES[2]!, key: '', of: 'run' }
+  return [[own], [own, other], [other], [ofRun], [ofRun, own]][seed % 5]!
+}
+
+/** What a store answers to a command about limits, with instants counted from the `startedAt` of its side. */
+export async function applyLimitCommand(
+  adapter: Adapter,
+  command: LimitCommand,
+  side: { readonly startedAt: number; readonly own: (outcomes: readonly Outcome[]) => readonly Outcome[] },
+): Promise<unknown> {
+  switch (command.do) {
+    case 'enter': {
+      const { workerId } = command
+      const outcomes = side.own(command.outcomes)
+      const { results, claims, runs } = await adapter.settle({ workerId, outcomes, handBackMax: UNLIMITED })
+      return { results, claims, runs }
+    }
+    case 'declareLimit':
+      return adapter.declareLimits([{ name: command.name, concurrency: command.concurrency }])
+    case 'setLimit':
+      return adapter.setLimit({ name: command.name, concurrency: command.concurrency })
+    case 'tendLimits':
+      return tendAll(adapter, command.limit)
+    case 'readLimits':
+      return adapter.readLimits()
+    case 'limitWaits':
+      return (await adapter.readLimitWaits(command.runId)).map(({ since, concurrency, ...wait }) => ({
+        ...{ ...wait, since: Math.round(since - side.startedAt) },
+        // JSON has no infinity.
+        concurrency: String(concurrency),
+      }))
+  }
+}
+
+/** Tends until nothing is left: two steps of one run may get their slots in two looks. */
+async function tendAll(adapter: Adapter, limit: number): Promise<unknown> {
+  let after: LimitLine | null = null
+  let queued = false
+  do {
+    const tended = await adapter.tendLimits({ after, limit, unclaimedMs: 9_000 })
+    after = tended.after
+    queued ||= tended.queued
+  } while (after !== null)
+  return { queued }
+}

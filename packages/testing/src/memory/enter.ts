@@ -1,0 +1,204 @@
+import type { LimitEntry, Outcome, SlotHolder } from '@belay/workflow/adapter'
+import { isTerminal } from '@belay/workflow/adapter'
+import { changeStep } from './change.ts'
+import type { StepOfRun } from './lease.ts'
+import { freeSlots, holderOf, lineOf, stillWaits } from './limit-facts.ts'
+import { OF_RUN, type SlotRow, slotName, type WaiterRow, waiterName } from './limit-rows.ts'
+import type { Rows, RunRow, StepRow } from './rows.ts'
+import { rowOf } from './run-rows.ts'
+
+/** The most steps of a line that one call looks at. */
+const LOOKED_AT_MAX = 1_000
+
+/** A step whose attempt asks for slots. */
+export interface Entering extends StepOfRun {
+  readonly entries: readonly LimitEntry[]
+}
+
+/** The places that steps had in lines, by {@link waiterName}. */
+export type Places = ReadonlyMap<string, WaiterRow>
+
+/** Takes the entering steps out of the lines in which they stand because their runs were resumed, and drops slots for which they do not ask. */
+export function takeFromLines(rows: Rows, steps: readonly Entering[]): Places {
+  const places = new Map<string, WaiterRow>()
+  for (const entering of steps) {
+    const name = waiterName({ runId: entering.run.runId, step: entering.step.step })
+    const waiter = rows.limits.waiters.get(name)
+    if (waiter !== undefined) places.set(name, waiter)
+    rows.limits.waiters.delete(name)
+    dropOthers(rows, entering)
+  }
+  return places
+}
+
+/** Gives the step its slots, all or none. Without them it is parked. */
+export function enter(
+  rows: Rows,
+  held: StepOfRun,
+  { entries }: Extract<Outcome, { type: 'enters' }>,
+  places: Places,
+): 'settled' | 'parked' {
+  const sorted = [...entries].sort(byLine)
+  const { step } = held
+  const full = sorted.find(
+    (entry) =>
+      slotOf(rows, entry, held) === undefined &&
+      (freeSlots(rows, entry) <= 0 || lineOf(rows, entry).length > 0),
+  )
+  if (full !== undefined) {
+    park(rows, held, { full, entries: sorted, places })
+    return 'parked'
+  }
+  for (const entry of sorted) {
+    const slot = slotOf(rows, entry, held) ?? addSlot(rows, entry, held)
+    slot.fence = entry.of === 'run' ? 0 : step.fence
+    slot.isGiven = false
+  }
+  return 'settled'
+}
+
+/** Slots of keys that the step had when it was given them, and has no more. */
+function dropOthers(rows: Rows, { run, step, entries }: Entering): void {
+  for (const [name, slot] of rows.limits.slots) {
+    if (slot.runId !== run.runId || slot.step !== step.step) continue
+    const asks = entries.some(
+      ({ limit, key, of }) => of === 'step' && limit === slot.limit && key === slot.key,
+    )
+    if (!asks) rows.limits.slots.delete(name)
+  }
+}
+
+function slotOf(rows: Rows, entry: LimitEntry, { run, step }: StepOfRun): SlotRow | undefined {
+  return rows.limits.slots.get(slotName(entry, run.runId, holderOf(entry, step.step)))
+}
+
+function addSlot(rows: Rows, entry: LimitEntry, { run, step }: StepOfRun): SlotRow {
+  const { limit, key } = entry
+  const { runId } = run
+  const slot: SlotRow = {
+    ...{ limit, key, runId, step: holderOf(entry, step.step), since: rows.now },
+    fence: entry.of === 'run' ? 0 : step.fence,
+    isGiven: true,
+    definitionId: run.definition.saved.id,
+  }
+  rows.limits.slots.set(slotName(entry, runId, slot.step), slot)
+  return slot
+}
+
+function park(
+  rows: Rows,
+  { run, step }: StepOfRun,
+  asked: {
+    readonly full: LimitEntry
+    readonly entries: readonly LimitEntry[]
+    readonly places: Places
+  },
+): void {
+  const { limit, key } = asked.full
+  const at = { runId: run.runId, step: step.step }
+  // Whoever waits for one limit holds nothing of another.
+  for (const [name, slot] of rows.limits.slots) {
+    if (slot.runId === at.runId && slot.step === at.step) rows.limits.slots.delete(name)
+  }
+  const before = asked.places.get(waiterName(at))
+  rows.limits.waiters.set(waiterName(at), {
+    ...{ ...at, fence: step.fence, limit, key, entries: asked.entries },
+    place: before?.place ?? rows.limits.nextPlace(),
+    since: before?.since ?? rows.now,
+  })
+  // As after a release, but in no queue.
+  changeStep(run, step, {
+    status: 'ready',
+    workerId: null,
+    availableAt: rows.now,
+    finishedAt: rows.now,
+    attempts: step.attempts - 1,
+    begun: begunBefore(step),
+  })
+}
+
+function begunBefore(step: StepRow): boolean | null {
+  if (step.begun === true) return true
+  return step.fence === 1 ? false : step.begun
+}
+
+/** Frees the slots of attempts that are over, and of their runs that have ended. Returns whether steps were queued. */
+export function free(rows: Rows, holders: readonly SlotHolder[] | undefined): boolean {
+  if (holders === undefined || rows.limits.slots.size === 0) return false
+  const lines = new Map<string, Line>()
+  for (const { runId, step, fence } of holders) {
+    const run = rows.runs.get(runId)
+    for (const [name, slot] of rows.limits.slots) {
+      if (slot.runId !== runId) continue
+      const isOver =
+        slot.step === OF_RUN
+          ? run === undefined || isTerminal(run.status)
+          : slot.step === step && !slot.isGiven && slot.fence === fence && !isHeld(run, step, fence)
+      if (!isOver) continue
+      rows.limits.slots.delete(name)
+      lines.set(JSON.stringify([slot.limit, slot.key]), slot)
+    }
+  }
+  return handOver(rows, [...lines.values()])
+}
+
+function isHeld(run: RunRow | undefined, number: number, fence: number): boolean {
+  const step = run === undefined ? undefined : rowOf(run, number)
+  return step?.status === 'running' && step.fence === fence
+}
+
+export type Line = Pick<LimitEntry, 'limit' | 'key'>
+
+/** Gives free slots of these lines to the steps that wait in them. Returns whether steps were queued. */
+export function handOver(rows: Rows, lines: readonly Line[]): boolean {
+  let queued = false
+  for (const line of [...lines].sort(byLine)) {
+    for (const waiter of lineOf(rows, line).slice(0, LOOKED_AT_MAX)) {
+      if (freeSlots(rows, line) <= 0) break
+      // It may have been given its slots together with another step of its run.
+      if (rows.limits.waiters.get(waiterName(waiter)) !== waiter) continue
+      if (give(rows, waiter)) queued = true
+    }
+  }
+  return queued
+}
+
+/** Gives a parked step all of its slots, and queues it; or moves it to the line of the one that is missing. */
+function give(rows: Rows, waiter: WaiterRow): boolean {
+  const name = waiterName(waiter)
+  if (!stillWaits(rows, waiter)) {
+    rows.limits.waiters.delete(name)
+    return false
+  }
+  const run = rows.runs.get(waiter.runId)!
+  const held = { run, step: rowOf(run, waiter.step)! }
+  const missing = waiter.entries.filter((entry) => slotOf(rows, entry, held) === undefined)
+  const full = missing.find((entry) => freeSlots(rows, entry) <= 0)
+  if (full !== undefined) {
+    rows.limits.waiters.set(name, { ...waiter, limit: full.limit, key: full.key })
+    return false
+  }
+  for (const entry of missing) addSlot(rows, entry, held)
+  rows.limits.waiters.delete(name)
+  // Where its run began: it has waited for longer than what has come since.
+  rows.queue.enter({
+    definitionId: run.definition.saved.id,
+    availableAt: Math.max(run.createdAt, run.startAt ?? run.createdAt),
+    runId: run.runId,
+    step: waiter.step,
+  })
+  if (missing.some(({ of }) => of === 'run')) giveSiblings(rows, run)
+  return true
+}
+
+/** The other steps of a run that waited for the slot which it has now. */
+function giveSiblings(rows: Rows, { runId }: RunRow): void {
+  const siblings = [...rows.limits.waiters.values()].filter((waiter) => waiter.runId === runId)
+  for (const waiter of siblings.sort((one, other) => one.step - other.step)) give(rows, waiter)
+}
+
+/** The order of lines. */
+export function byLine(one: Line, other: Line): number {
+  if (one.limit !== other.limit) return one.limit < other.limit ? -1 : 1
+  return one.key === other.key ? 0 : one.key < other.key ? -1 : 1
+}

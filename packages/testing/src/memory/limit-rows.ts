@@ -1,0 +1,73 @@
+import type { LimitEntry } from '@belay/workflow/adapter'
+
+/** The number under which a run holds its own slots. */
+export const OF_RUN = -1
+
+export interface LimitRow {
+  readonly name: string
+  declared: number | null
+  set: number | null
+}
+
+/** A slot that is taken: by an attempt, or given to a step that will be claimed. */
+export interface SlotRow {
+  readonly limit: string
+  readonly key: string
+  readonly runId: string
+  /** The step's number, or {@link OF_RUN}. */
+  readonly step: number
+  /** That of the attempt, or of the parked step to which it was given. 0 for a run. */
+  fence: number
+  /** It was given to a step that has not entered yet. */
+  isGiven: boolean
+  readonly definitionId: number
+  since: number
+}
+
+/** A parked step. It stands in one line: that of the first of its limits that had no slot. */
+export interface WaiterRow {
+  readonly runId: string
+  readonly step: number
+  readonly fence: number
+  /** Its line. */
+  readonly limit: string
+  readonly key: string
+  /** Grows with each step that is parked for the first time. */
+  readonly place: number
+  readonly since: number
+  readonly entries: readonly LimitEntry[]
+}
+
+/** All that a store knows of limits. */
+export class LimitRows {
+  readonly limits = new Map<string, LimitRow>()
+  readonly slots = new Map<string, SlotRow>()
+  readonly waiters = new Map<string, WaiterRow>()
+  #places = 0
+
+  nextPlace(): number {
+    this.#places += 1
+    return this.#places
+  }
+
+  /** Removes all that belongs to a run. */
+  removeRun(runId: string): void {
+    this.removeSteps(runId)
+    for (const [name, row] of this.slots) if (row.runId === runId) this.slots.delete(name)
+  }
+
+  /** Removes what belongs to the steps of a run, whose numbers change. */
+  removeSteps(runId: string): void {
+    for (const [name, row] of this.slots)
+      if (row.runId === runId && row.step !== OF_RUN) this.slots.delete(name)
+    for (const [name, row] of this.waiters) if (row.runId === runId) this.waiters.delete(name)
+  }
+}
+
+export function slotName(entry: Pick<LimitEntry, 'limit' | 'key'>, runId: string, step: number): string {
+  return JSON.stringify([entry.limit, entry.key, runId, step])
+}
+
+export function waiterName(step: { readonly runId: string; readonly step: number }): string {
+  return `${step.runId}/${step.step}`
+}

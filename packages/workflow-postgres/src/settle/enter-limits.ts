@@ -1,0 +1,48 @@
+import type { Outcome } from '@belay/workflow/adapter'
+import type { Connection } from '../connection/connection.ts'
+import type { Statement } from '../connection/statement.ts'
+
+/**
+ * Gives attempts their slots, each all of them or none, and parks the steps of those that get none. Guarantee: no key ever has more slots taken than
+ * it has; nobody overtakes a step that waits; an attempt that no longer holds its step changes nothing, and one that asks again takes nothing twice.
+ * What is decided is read under the keys' locks, so it is a function of several statements (`enter_limits`). Index: primary keys, of waiting steps by
+ * line. Locks: own steps by (run, step), then keys by (limit, key). Each wait is half a second at most.
+ */
+export const enterLimits: Statement<{ readonly position: number; readonly result: 'settled' | 'parked' }> = {
+  name: 'enter_limits',
+  text: `
+select e.position, e.result
+from belay.enter_limits($1::uuid, $2::uuid[], $3::int[], $4::int[], $5::int[], $6::int[], $7::text[], $8::text[], $9::bool[]) e`,
+}
+
+export type EnteringOutcome = Extract<Outcome, { type: 'enters' }>
+
+export interface Entered {
+  /** Indexes of the outcomes whose attempts go on. */
+  readonly settled: readonly number[]
+  /** Indexes of those whose steps wait for a slot. */
+  readonly parked: readonly number[]
+}
+
+export async function enter(
+  connection: Connection,
+  { workerId, outcomes }: { workerId: string; outcomes: readonly EnteringOutcome[] },
+): Promise<Entered> {
+  const entries = outcomes.flatMap(({ entries: own }, index) =>
+    own.map((entry) => ({ ...entry, attempt: index + 1 })),
+  )
+  const rows = await connection.query(enterLimits, [
+    workerId,
+    outcomes.map((outcome) => outcome.runId),
+    outcomes.map((outcome) => outcome.step),
+    outcomes.map((outcome) => outcome.fence),
+    outcomes.map((outcome) => outcome.definitionId),
+    entries.map(({ attempt }) => attempt),
+    entries.map(({ limit }) => limit),
+    entries.map(({ key }) => key),
+    entries.map(({ of }) => of === 'run'),
+  ])
+  const indexesOf = (wanted: string) =>
+    rows.flatMap(({ position, result }) => (result === wanted ? [position - 1] : []))
+  return { settled: indexesOf('settled'), parked: indexesOf('parked') }
+}

@@ -1,0 +1,52 @@
+/** What the `key` of a step's limit is given. Of a map's item also the item, of a loop's round also its number. */
+export interface LimitKeyContext<Input = unknown, Deps = Readonly<Record<string, unknown>>> {
+  readonly runId: string
+  /** The step's name. */
+  readonly step: string
+  readonly input: Input
+  /** Outputs of the steps named in `dependsOn`, by name. */
+  readonly deps: Deps
+}
+
+/** What the `key` of a workflow's limit is given. */
+export interface RunLimitKeyContext<Input = unknown> {
+  readonly runId: string
+  readonly input: Input
+}
+
+/** How many at once, in all worker processes together. */
+export interface ConcurrencyOptions<Context = LimitKeyContext> {
+  /** How many may be under way at once: for each key, if there is a `key`. From 1 to 100,000. `engine.limits.set()` changes it at run time. */
+  readonly limit: number
+  /**
+   * Returns a text: those with the same text share the `limit`, and others have their own. Called in the worker, before each attempt of the handler;
+   * it must have no effects. If it throws, or returns anything but a text of 1 to 256 characters, the attempt fails. Default: all share one.
+   */
+  readonly key?: ((context: Context) => string | Promise<string>) | undefined
+  /** Steps and workflows that give the same name share one limit. Default: the workflow's name, and for a step `workflow.step`. */
+  readonly name?: string | undefined
+}
+
+/** What steps that work may be given, and each item of a map and each round of a loop. */
+export interface StepLimitOptions<Input, Deps> {
+  /**
+   * How many attempts of the handler may be under way at once, in all worker processes together, in total or by key. A step at the limit waits
+   * without a worker, first come, first served. Compensations are not limited. Default: no limit.
+   */
+  readonly concurrency?:
+    | ConcurrencyOptions<LimitKeyContext<Input, Deps>>
+    | readonly ConcurrencyOptions<LimitKeyContext<Input, Deps>>[]
+    | undefined
+}
+
+/** What a workflow may be given. */
+export interface WorkflowLimitOptions<Input> {
+  /**
+   * How many runs may be under way at once, in total or by key. A run takes its slot when its first step would begin, and frees it when the run has
+   * ended, its undo included. Default: no limit.
+   */
+  readonly concurrency?:
+    | ConcurrencyOptions<RunLimitKeyContext<Input>>
+    | readonly ConcurrencyOptions<RunLimitKeyContext<Input>>[]
+    | undefined
+}

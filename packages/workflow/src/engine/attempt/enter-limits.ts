@@ -1,0 +1,90 @@
+import type { LimitEntry } from '../../adapter/index.ts'
+import type { Handler, StepContext } from '../../definition/handler.ts'
+import type { LimitPolicy } from '../../definition/limit.ts'
+import { PermanentError } from '../../handler-errors.ts'
+import { Refusal, readAs, string } from '../../options/index.ts'
+import type { AttemptEnd } from '../decisions/decide.ts'
+
+/** The most characters of a limit's key: it is part of an index. */
+const KEY_LENGTH_MAX = 256
+const KEY = string(1, KEY_LENGTH_MAX)
+
+/** An attempt asks for its slots. */
+export type EntersEnd = Extract<AttemptEnd, { type: 'enters' }>
+
+/** How an attempt finds out what it must enter. */
+export type EnterStep =
+  | EntersEnd
+  /** The limits have keys: `handler` must be called, and `judge` interprets what it returned. */
+  | {
+      readonly type: 'call'
+      readonly handler: Handler
+      readonly judge: (keys: unknown) => EntersEnd
+    }
+
+/** What the attempt of a step with limits does before its handler. */
+export function enterStep(subject: Subject, limits: readonly LimitPolicy[]): EnterStep {
+  if (limits.every(({ keyOf }) => keyOf === undefined))
+    return entersWith(
+      limits,
+      limits.map(() => ''),
+    )
+  return {
+    type: 'call',
+    handler: (context) => keysOf(limits, context),
+    judge: (keys) =>
+      entersWith(
+        limits,
+        (keys as readonly unknown[]).map((key, index) => checkedKey(subject, limits[index]!, key)),
+      ),
+  }
+}
+
+/** The attempt that enters. */
+interface Subject {
+  readonly claim: { readonly runId: string }
+  readonly step: { readonly name: string }
+}
+
+function entersWith(limits: readonly LimitPolicy[], keys: readonly string[]): EntersEnd {
+  const entries = limits.map(({ name, of }, index): LimitEntry => ({ limit: name, key: keys[index]!, of }))
+  return { type: 'enters', entries }
+}
+
+/** The keys, or a promise of them if a function returned one. */
+function keysOf(limits: readonly LimitPolicy[], context: StepContext): unknown {
+  const keys = limits.map(({ keyOf, of }) => {
+    if (keyOf == null) return undefined
+    const call = keyOf as (context: unknown) => unknown
+    return call(of === 'run' ? ofRun(context) : ofStep(context))
+  })
+  return keys.some(isPromise) ? Promise.all(keys) : keys
+}
+
+function isPromise(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && 'then' in value
+}
+
+function ofRun({ runId, input }: StepContext): object {
+  return { runId, input }
+}
+
+/** Nothing of the context that is for effects. */
+function ofStep(context: StepContext): object {
+  const { runId, step, input, deps } = context
+  const { item, itemKey, index, round, last } = context as unknown as Readonly<Record<string, unknown>>
+  if (itemKey !== undefined) return { runId, step, input, deps, item, itemKey, index }
+  return round !== undefined && 'last' in context
+    ? { runId, step, input, deps, round, last }
+    : { runId, step, input, deps }
+}
+
+/** @throws PermanentError unless it is a text that a store can hold: a retry would not help. */
+function checkedKey({ claim, step }: Subject, { name, keyOf }: LimitPolicy, key: unknown): string {
+  if (keyOf === undefined) return ''
+  const read = readAs(KEY, key)
+  if (!Refusal.is(read)) return read
+  throw new PermanentError(
+    `What key of limit "${name}" returned for step "${step.name}" of run ${claim.runId} is ${read.got}, and must be ${KEY.words}.`,
+  )
+}
