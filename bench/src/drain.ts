@@ -26,7 +26,7 @@ export interface Around {
   /** Runs during the drain, until the signal says that the drain has ended. */
   during?(signal: AbortSignal): Promise<void>
   /** All runs have ended; the workers are still there. */
-  drained?(): Promise<void>
+  drained?(workers: readonly WorkerProcess[]): Promise<void>
 }
 
 export interface Drained {
@@ -52,7 +52,7 @@ export async function drain(given: Drain, around: Around = {}): Promise<Drained>
     const before = await usagesOf(workers)
     const seconds = await drainWith(workers, given, around)
     const usages = (await usagesOf(workers)).map((usage, n) => since(before[n]!, usage))
-    await around.drained?.()
+    await around.drained?.(workers)
     return {
       seconds,
       usages,

@@ -1,6 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { define, PermanentError, type Workflow, type WorkflowDefinition } from '@belay/workflow'
+import {
+  define,
+  PermanentError,
+  type StepOptions,
+  unchecked,
+  type Workflow,
+  type WorkflowDefinition,
+} from '@belay/workflow'
 import { sleeper } from './worker/patience.ts'
+import { liner, taker } from './worker/turns.ts'
 
 /** Graphs with one output type, so that steps can be added in a loop. */
 type Loose = Workflow<string, unknown, Readonly<Record<string, unknown>>>
@@ -17,6 +25,8 @@ export interface Workload {
   readonly ends: 'run.completed' | 'run.compensated'
   /** Handlers running at once in one worker. */
   readonly concurrency: number
+  /** The input of the run with this number, from 0. Default: an empty object. */
+  readonly inputOf?: (number: number) => unknown
 }
 
 const CONCURRENCY = 1_000
@@ -25,6 +35,25 @@ const chain = define('chain', { version: 1 })
   .step('a', { run: () => 1 })
   .step('b', { dependsOn: ['a'], run: () => 2 })
   .step('c', { dependsOn: ['b'], run: () => 3 })
+
+const KEYS = 500
+
+type Limit =
+  | {
+      readonly concurrency: {
+        readonly limit: number
+        readonly key?: (context: { readonly input: number }) => string
+      }
+    }
+  | { readonly rateLimit: { readonly limit: number; readonly per: Duration } }
+
+/** A chain with a limit on each step that is never reached. */
+function limited(name: string, limit: Limit): WorkflowDefinition {
+  return define(name, { version: 1, input: unchecked<number>() })
+    .step('a', { ...limit, run: () => 1 })
+    .step('b', { ...limit, dependsOn: ['a'], run: () => 2 })
+    .step('c', { ...limit, dependsOn: ['b'], run: () => 3 })
+}
 
 const WORK_MS = 2
 const OUTPUT_CHARACTERS = 4_000
@@ -111,6 +140,34 @@ const forward = { what: 'steps', ends: 'run.completed', concurrency: CONCURRENCY
 
 export const WORKLOADS = {
   chain: { ...forward, name: 'chain of 3', workflow: chain, runs: 20_000, stepsPerRun: 3 },
+  limitedChain: {
+    ...forward,
+    name: 'chain of 3, each step with a limit',
+    workflow: limited('limited-chain', { concurrency: { limit: 10_000 } }),
+    runs: 10_000,
+    stepsPerRun: 3,
+    inputOf: (number) => number,
+  },
+  keyedChain: {
+    ...forward,
+    name: `chain of 3, each step with a limit for each of ${KEYS} keys`,
+    workflow: limited('keyed-chain', {
+      concurrency: { limit: 100, key: ({ input }) => String(input % KEYS) },
+    }),
+    runs: 10_000,
+    stepsPerRun: 3,
+    inputOf: (number) => number,
+  },
+  ratedChain: {
+    ...forward,
+    name: 'chain of 3, each step with a rate',
+    workflow: limited('rated-chain', { rateLimit: { limit: 100_000, per: '1s' } }),
+    runs: 10_000,
+    stepsPerRun: 3,
+    inputOf: (number) => number,
+  },
+  turns: { ...forward, name: 'runs that take turns', workflow: taker, runs: 500, stepsPerRun: 1 },
+  line: { ...forward, name: 'runs in line', workflow: liner, runs: 1, stepsPerRun: 1 },
   fan50: { ...forward, name: '1 → 50 → 1', workflow: fan(50), runs: 1_000, stepsPerRun: 52 },
   fan1000: { ...forward, name: '1 → 1,000 → 1', workflow: fan(1_000), runs: 40, stepsPerRun: 1_002 },
   // Counts the items, the map's two steps and those around it.

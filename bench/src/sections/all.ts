@@ -7,6 +7,7 @@ import { familiesSection } from './families.ts'
 import { flatSection } from './flat/flat.ts'
 import { idleSection } from './idle.ts'
 import { latencySection } from './latency.ts'
+import { limitsSection } from './limits.ts'
 import { memorySection } from './memory.ts'
 import { peersSection } from './peers.ts'
 import { perStepSection } from './per-step.ts'
@@ -25,6 +26,7 @@ export const SECTIONS: readonly Section[] = [
   idleSection,
   crowdSection,
   sleepingSection,
+  limitsSection,
   recoverySection,
   perStepSection,
   scaleSection,

@@ -5,6 +5,7 @@ import { awaitAll, measureResults, type ResultLatencies, runAndAwait } from './a
 import { type Commands, type Latencies, sharedNow, type WorkerSetup, type WorkerUsage } from './messages.ts'
 import { measureWakes, PATIENT, putToSleep, type WakeLatencies } from './patience.ts'
 import { type OpenedStore, openStore } from './store.ts'
+import { type Turn, turns } from './turns.ts'
 
 export type Verb<Name extends keyof Commands> = (
   argument: Commands[Name]['argument'],
@@ -92,6 +93,10 @@ export class BenchWorker implements Readonly<{ [Name in keyof Commands]: Verb<Na
     return measureWakes(this.#opened(), { times, from: (round - 1) * times })
   }
 
+  async turns(): Promise<readonly Turn[]> {
+    return turns
+  }
+
   async usage(): Promise<WorkerUsage> {
     const { user, system } = process.cpuUsage()
     return {
@@ -156,7 +161,7 @@ async function warmUp(setup: WorkerSetup, workload: Workload): Promise<void> {
 
 async function startInBulk(
   engine: Engine,
-  { workflow }: Workload,
+  { workflow, inputOf }: Workload,
   count: number,
   onStarted: (handles: readonly RunHandle[]) => void = () => {},
 ): Promise<void> {
@@ -164,7 +169,7 @@ async function startInBulk(
     const size = Math.min(BULK, count - started)
     const handles = await engine.runMany(
       workflow,
-      Array.from({ length: size }, () => ({})),
+      Array.from({ length: size }, (_, n) => (inputOf === undefined ? {} : { input: inputOf(started + n) })),
     )
     onStarted(handles)
   }

@@ -1,6 +1,7 @@
 import type { WorkloadName } from '../workloads.ts'
 import type { ResultLatencies } from './awaiting.ts'
 import type { WakeLatencies } from './patience.ts'
+import type { Turn } from './turns.ts'
 
 /** Where a worker's runs are. The last two are in the worker's own process. */
 export type Store =
@@ -56,6 +57,8 @@ export interface Commands {
   /** Starts and awaits runs one after another. The process needs no worker. */
   measureResults: { argument: { runs: number }; answer: ResultLatencies }
   measureLatencies: { argument: { runs: number }; answer: Latencies }
+  /** The turns that this process has taken, of the workload of that name. */
+  turns: { argument: null; answer: readonly Turn[] }
   usage: { argument: null; answer: WorkerUsage }
   close: { argument: null; answer: null }
 }

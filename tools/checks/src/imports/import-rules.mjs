@@ -165,7 +165,7 @@ export const RULES = [
     ],
   },
   // What stands beside the packages: no rooms to keep apart, but no circle either.
-  ...['bench', 'tools/chaos', 'tools/simulation'].map((folder) => ({
+  ...['bench', 'tools/chaos', 'tools/limits-soak', 'tools/simulation'].map((folder) => ({
     folder,
     circlesOnly: true,
     externals: [],
