@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import {
+  type Duration,
   define,
   PermanentError,
-  type StepOptions,
   unchecked,
   type Workflow,
   type WorkflowDefinition,
