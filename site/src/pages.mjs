@@ -28,7 +28,6 @@ const CHAPTERS = [
       ['docs/loops.md', 'Loops'],
       ['docs/flow-control.md', 'Flow control'],
       ['docs/children.md', 'Children'],
-      ['docs/schedules.md', 'Schedules'],
       ['docs/waits.md', 'Waits and signals'],
       ['docs/starts.md', 'Collected starts'],
       ['docs/schedules.md', 'Schedules'],

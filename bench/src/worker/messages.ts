@@ -76,8 +76,3 @@ export type Message =
   | { readonly kind: 'answer'; readonly id: number; readonly answer: unknown }
   | { readonly kind: 'error'; readonly id: number; readonly message: string }
   | { readonly kind: 'ended'; readonly runs: number; readonly atMs: number }
-
-/** Milliseconds on a clock that is the same in all processes of this machine. */
-export function sharedNow(): number {
-  return Number(process.hrtime.bigint()) / 1e6
-}

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { define } from '@belay/workflow'
-import { sharedNow } from './messages.ts'
+import { sharedNow } from './shared-clock.ts'
 
 /** One call of the handler, on a clock that all processes of this machine share. */
 export interface Turn {

@@ -19,6 +19,7 @@ const CLEAN = {
     "import { Pool } from 'pg'\nimport { BelayError } from '@belay/workflow/adapter'",
   'bench/src/a.ts': "import './b.ts'",
   'tools/chaos/src/a.ts': "import './b.ts'",
+  'tools/limits-soak/src/a.ts': "import './b.ts'",
   'tools/simulation/src/a.ts': "import './b.ts'",
   'packages/testing/src/index.ts': "import { BelayError } from '@belay/workflow/adapter'",
   'packages/testing/src/simulation/index.ts': "import { createEngine } from '@belay/workflow'",
