@@ -36,7 +36,6 @@ const CHAPTERS = [
       ['docs/transactions.md', 'Transactions'],
       ['docs/progress.md', 'Progress'],
       ['docs/priorities.md', 'Priorities'],
-      ['docs/limits.md', 'Limits'],
       ['docs/testing.md', 'Testing'],
     ],
   },

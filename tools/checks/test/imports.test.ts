@@ -38,7 +38,7 @@ describe('the import check', () => {
     const { violations, checkedImports } = check({})
 
     expect(violations).toEqual([])
-    expect(checkedImports).toBe(13)
+    expect(checkedImports).toBe(14)
   })
 
   it('accepts this repository', () => {
