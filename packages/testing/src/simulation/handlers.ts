@@ -2,13 +2,14 @@ import {
   defineGraph,
   type GraphHandlerContext,
   PermanentError,
+  RetryLaterError,
   type RoundContext,
   type WorkflowDefinition,
 } from '@belay/workflow'
 import type { StepTransaction } from '@belay/workflow/adapter'
 import type { EffectCall, Effects } from './effects.ts'
 import { undoneItems } from './item-effects.ts'
-import { limitKey } from './limits.ts'
+import { hasLimits, limitKey } from './limits.ts'
 import type { Plan } from './plan.ts'
 import type { Random } from './random.ts'
 import type { Process } from './scheduler.ts'
@@ -23,6 +24,9 @@ const TELLS = 0.3
 
 /** The share of outputs that cannot be stored, although their handlers' effects have happened. */
 const UNSTORABLE = 0.02
+
+/** The share of attempts, in worlds with limits, after which nobody enters the limits of their step for a while. */
+const PUSHES_BACK = 0.05
 
 export interface HandlerParts {
   readonly process: Process
@@ -96,6 +100,8 @@ const KEYS = { keyed: keyOf as () => string, limitKey: limitKey as (context: unk
 
 async function working(context: Context, plan: Plan, parts: HandlerParts): Promise<unknown> {
   const { random, calm } = parts
+  if (!calm() && hasLimits(plan) && random.chance(PUSHES_BACK))
+    throw new RetryLaterError({ after: '2s', limit: true })
   await perform(context, plan, parts)
   if (!calm() && context.tx === undefined && random.chance(UNSTORABLE)) return unstorable(random)
   return outputOf(context)
