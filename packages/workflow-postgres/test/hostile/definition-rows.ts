@@ -34,6 +34,7 @@ type Builder = Readonly<
 
 const run = () => 1
 const LIMIT = ['concurrency', 'concurrency.limit', 'concurrency.key', 'concurrency.name']
+const RATE = ['', '.limit', '.per', '.burst', '.key', '.name'].map((option) => `rateLimit${option}`)
 const GRAPH = { version: 1, steps: { a: { handler: 'run' } }, dag: {} }
 
 /** The rows of the steps after the end, which differ by name only. */
@@ -52,9 +53,9 @@ export const DEFINITION_ROWS: readonly Row<World>[] = [
   {
     name: 'define',
     call: (_, ...args) => define(...(args as unknown as Parameters<typeof define>)),
-    args: () => ['w', { version: 1, concurrency: { limit: 1 } }],
+    args: () => ['w', { version: 1, concurrency: { limit: 1 }, rateLimit: { limit: 1, per: '1s' } }],
     options: {
-      1: ['version', 'input', 'deadline', ...STARTS, ...LIMIT, ...RETRIES, 'timeout', 'lossesMax'],
+      1: ['version', 'input', 'deadline', ...STARTS, ...LIMIT, ...RATE, ...RETRIES, 'timeout', 'lossesMax'],
     },
     where,
   },
@@ -68,10 +69,14 @@ export const DEFINITION_ROWS: readonly Row<World>[] = [
   {
     name: 'workflow.step',
     call: (_, ...args) => base().step(...args),
-    args: () => ['b', { run, compensate: { run }, concurrency: { limit: 1 } }],
+    args: () => [
+      'b',
+      { run, compensate: { run }, concurrency: { limit: 1 }, rateLimit: { limit: 1, per: '1s' } },
+    ],
     options: {
       1: [
         ...LIMIT,
+        ...RATE,
         'dependsOn',
         'run',
         'compensate',

@@ -85,7 +85,7 @@ export const ENGINE_ROWS: readonly Row<World>[] = [
     name: 'limits.set',
     call: ({ engine }, ...args) => engine.limits.set(...(args as unknown as [string, number])),
     args: () => ['hostile', 5],
-    options: { 1: ['concurrency'] },
+    options: { 1: ['concurrency', 'rateLimit', 'rateLimit.limit', 'rateLimit.per', 'rateLimit.burst'] },
   },
   {
     name: 'limits.reset',

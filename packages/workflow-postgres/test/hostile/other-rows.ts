@@ -87,7 +87,7 @@ export const OTHER_ROWS: readonly Row<World>[] = [
     name: 'RetryLaterError',
     call: (_, options) => new RetryLaterError(options),
     args: () => [{ after: '1s' }],
-    options: { 0: ['after', 'message', 'cause'] },
+    options: { 0: ['after', 'message', 'cause', 'limit'] },
     where: ['RetryLaterError'],
   },
   {
