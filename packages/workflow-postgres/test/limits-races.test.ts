@@ -135,10 +135,16 @@ describe.each(servers)('limits on $name', ({ url }) => {
     const buffers = async (text: string, values: readonly unknown[], before = 'select 1') => {
       const client = await database.pool.connect()
       try {
-        await client.query('begin')
-        await client.query(before)
-        const { rows } = await client.query(`explain (analyze, buffers, format json) ${text}`, [...values])
-        await client.query('rollback')
+        const explained = async () => {
+          await client.query('begin')
+          await client.query(before)
+          const { rows } = await client.query(`explain (analyze, buffers, format json) ${text}`, [...values])
+          await client.query('rollback')
+          return rows
+        }
+        // A connection reads the catalog when it calls a function for the first time.
+        await explained()
+        const rows = await explained()
         const plan = rows[0]['QUERY PLAN'][0].Plan
         return (plan['Shared Hit Blocks'] as number) + (plan['Shared Read Blocks'] as number)
       } finally {
@@ -159,7 +165,7 @@ describe.each(servers)('limits on $name', ({ url }) => {
     )
 
     // The line alone fills more than a thousand.
-    for (const blocks of [entering, tending, freeing]) expect(blocks).toBeLessThan(300)
+    for (const blocks of [entering, tending, freeing]) expect(blocks).toBeLessThan(150)
     await database.pool.query(`truncate ${schema}.workflow_limit_waiters`)
   })
 })
