@@ -6,10 +6,10 @@ import type { Statement } from '../connection/statement.ts'
  * Lets nobody enter these keys for so long. Guarantee: a later instant stays; what has entered goes on. Index: primary keys. Locks: keys by
  * (limit, key), for half a second at most.
  */
-export const pushBackLimitKeys: Statement<{ readonly pushed: unknown }> = {
+export const pushBackLimitKeys: Statement<{ readonly pushed: boolean }> = {
   name: 'push_back_limits',
   text: `
-select belay.push_back_limits($1::text[], $2::text[], $3::float8) as pushed`,
+select true as pushed from belay.push_back_limits($1::text[], $2::text[], $3::float8)`,
 }
 
 export async function pushBackLimits(
