@@ -19,7 +19,7 @@ export class SqlDump {
 
   async read(): Promise<Dump> {
     const [row] = (await this.#query(this.#text)) as readonly { readonly held: Held }[]
-    const { definitions, runs, queue, workers } = row!.held
+    const { definitions, runs, queue, workers, limits } = row!.held
     if (definitions.length > this.#definitions.length) {
       this.#definitions = await this.#reader.readDefinitions(definitions)
     }
@@ -35,6 +35,7 @@ export class SqlDump {
       runs: [...this.#runs.values()].map(({ dump }) => dump),
       queue,
       workers,
+      limits,
     }
   }
 
@@ -52,6 +53,7 @@ interface Held {
   readonly runs: readonly { readonly id: string; readonly print: string; readonly stored: Stored }[]
   readonly queue: readonly QueueDump[]
   readonly workers: readonly WorkerDump[]
+  readonly limits: NonNullable<Dump['limits']>
 }
 
 /** One statement, so that its parts are consistent. One hint per step is enough; some hints are of steps that need no claim any more. */
@@ -86,6 +88,20 @@ function statement(schema: string): string {
         'workerId', w.id, 'status', w.status, 'leaseExpiresAt', extract(epoch from w.lease_expires_at) * 1000
       )), '[]')
       from "${schema}".workflow_workers w
+    ),
+    'limits', json_build_object(
+      'slots', (
+        select coalesce(json_agg(json_build_object(
+          'limit', s.limit_name, 'key', s.key, 'runId', s.run_id, 'step', s.step, 'fence', s.fence, 'isGiven', s.is_given, 'since', extract(epoch from s.since) * 1000
+        )), '[]')
+        from "${schema}".workflow_limit_slots s
+      ),
+      'waiters', (
+        select coalesce(json_agg(json_build_object(
+          'limit', w.limit_name, 'key', w.key, 'runId', w.run_id, 'step', w.step, 'fence', w.fence
+        )), '[]')
+        from "${schema}".workflow_limit_waiters w
+      )
     )
   ) as held`
 }

@@ -10,7 +10,7 @@ import {
 import { withFollowUps } from './definitions.ts'
 import { untilDeath } from './faulty-adapter.ts'
 import type { Fleet, Living } from './fleet.ts'
-import { limitOperation } from './limits.ts'
+import { limitOperation, resetLimits } from './limits.ts'
 import { type Operation, operationOn, upkeep } from './operator.ts'
 import { STAND_IN } from './plan.ts'
 import type { Process } from './scheduler.ts'
@@ -129,6 +129,11 @@ export class Clients {
 
   upkeep(): void {
     this.#operate(upkeep(this.#stage.random))
+  }
+
+  /** Like every call, it waits in the world for a transaction that has the only session. */
+  resetLimits(): void {
+    this.#operate({ name: 'reset limits', act: ({ engine }) => resetLimits(engine) })
   }
 
   setLimit(): void {

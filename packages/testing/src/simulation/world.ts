@@ -2,7 +2,7 @@ import { isTerminal } from '@belay/workflow/adapter'
 import { isParked } from './check-family.ts'
 import { Clients } from './clients.ts'
 import { Fleet } from './fleet.ts'
-import { areLimitsAtRest, hasLimits, resetLimits } from './limits.ts'
+import { areLimitsAtRest, hasLimits } from './limits.ts'
 import { type SimulationOptions, Stage } from './stage.ts'
 
 /** Virtual time after the chaos within which everything must come to rest. */
@@ -111,7 +111,7 @@ class World {
       // A pause from the chaos may still be under way, so operators look repeatedly.
       if (stage.turns % RESUME_EVERY === 0) {
         await this.#clients.resumeAll()
-        if (stage.plans.some(hasLimits)) await resetLimits(stage.inspector)
+        if (stage.plans.some(hasLimits)) this.#clients.resetLimits()
       }
       if (!(await this.#turn())) break
       if (stage.turns % SIGNAL_EVERY === 0) await this.#clients.signalEverything()
