@@ -24,7 +24,7 @@ select tablename as relation, indexname as name, indexdef as definition
 from pg_indexes where schemaname = $1 order by tablename, indexname`
 
 const FUNCTIONS = `
-select pg_get_functiondef(oid) as definition from pg_proc where pronamespace = $1::regnamespace order by proname`
+select pg_get_functiondef(oid) as definition from pg_proc where pronamespace = $1::regnamespace order by proname, pg_get_function_identity_arguments(oid)`
 
 const VIEWS = `
 select viewname as name, pg_get_viewdef(format('%I.%I', schemaname, viewname)::regclass) as definition
