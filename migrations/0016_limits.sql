@@ -62,9 +62,10 @@ ALTER TABLE "belay"."workflow_limit_waiters" SET (autovacuum_vacuum_scale_factor
 --> statement-breakpoint
 -- Everything about a key is decided under the lock of its row. Each of these functions first locks and then looks: its statements have a snapshot
 -- each, so what it sees is from after the lock. A single statement would see what was there before it waited.
+-- The time at this moment, not that of the statement: one that has waited for a key is older than what others did meanwhile.
 CREATE FUNCTION "belay"."store_ms"() RETURNS double precision
-LANGUAGE sql STABLE
-AS $$ select (extract(epoch from "belay"."store_now"())::numeric * 1000)::float8 $$;
+LANGUAGE sql VOLATILE
+AS $$ select (extract(epoch from "belay"."store_clock"())::numeric * 1000)::float8 $$;
 --> statement-breakpoint
 -- The numbers of a rate; no row for another limit. `each_ms` is the time from one begin to the next, rounded up to microseconds: null if it is paused.
 CREATE FUNCTION "belay"."limit_rate"(wanted_limit text)
@@ -82,11 +83,11 @@ $$;
 --> statement-breakpoint
 -- When the next attempt of a key would begin if its rate had no burst. An instant that is further ahead than any that was given is from before a clock
 -- went back.
-CREATE FUNCTION "belay"."limit_next"(next_ms double precision, closed_ms double precision, each_ms double precision, burst int) RETURNS double precision
-LANGUAGE sql STABLE
+CREATE FUNCTION "belay"."limit_next"(now_ms double precision, next_ms double precision, closed_ms double precision, each_ms double precision, burst int) RETURNS double precision
+LANGUAGE sql IMMUTABLE
 AS $$
-  select greatest(n.now_ms, case when next_ms > n.open_ms + 1500 + (burst + 1) * each_ms then n.open_ms + burst * each_ms else next_ms end)
-  from (select "belay"."store_ms"() as now_ms, greatest("belay"."store_ms"(), closed_ms) as open_ms) n
+  select greatest(now_ms, case when next_ms > n.open_ms + 1500 + (burst + 1) * each_ms then n.open_ms + burst * each_ms else next_ms end)
+  from (select greatest(now_ms, closed_ms) as open_ms) n
 $$;
 --> statement-breakpoint
 -- How many may enter up to so many milliseconds from now: slots that are free, or instants of a rate. Instants nearer than a microsecond are the same.
@@ -97,16 +98,17 @@ declare
   rate record;
   kept record;
   left_ms double precision;
+  now_ms double precision := "belay"."store_ms"();
 begin
   select * into rate from "belay"."limit_rate"(wanted_limit) r;
   select k.next_ms, k.closed_ms into kept from "belay"."workflow_limit_keys" k where k.limit_name = wanted_limit and k.key = wanted_key;
   if rate.per_ms is null then
-    if kept.closed_ms > "belay"."store_ms"() then return 0; end if;
+    if kept.closed_ms > now_ms then return 0; end if;
     return coalesce((select coalesce(l.set_to, l.declared)::bigint from "belay"."workflow_limits" l where l.name = wanted_limit), 2147483647)
       - (select count(*) from "belay"."workflow_limit_slots" s where s.limit_name = wanted_limit and s.key = wanted_key);
   end if;
   if rate.each_ms is null then return 0; end if;
-  left_ms := "belay"."store_ms"() + ahead_ms - "belay"."limit_next"(kept.next_ms, kept.closed_ms, rate.each_ms, rate.burst)
+  left_ms := now_ms + ahead_ms - "belay"."limit_next"(now_ms, kept.next_ms, kept.closed_ms, rate.each_ms, rate.burst)
     + (rate.burst - 1) * rate.each_ms + 0.001;
   if left_ms < 0 then return 0; end if;
   return floor(left_ms / rate.each_ms)::bigint + 1;
@@ -125,6 +127,7 @@ AS $$
 declare
   rate record;
   first_ms double precision;
+  now_ms double precision := "belay"."store_ms"();
 begin
   select * into rate from "belay"."limit_rate"(wanted_limit) r;
   if rate.each_ms is null then return null; end if;
@@ -132,12 +135,12 @@ begin
   set next_ms = n.next_ms + wanted * rate.each_ms,
     kept_ms = case when k.kept_ms > n.next_ms + wanted * rate.each_ms then k.kept_ms else n.next_ms + wanted * rate.each_ms + 60000 end
   from (
-    select "belay"."limit_next"(o.next_ms, o.closed_ms, rate.each_ms, rate.burst) as next_ms
+    select "belay"."limit_next"(now_ms, o.next_ms, o.closed_ms, rate.each_ms, rate.burst) as next_ms
     from "belay"."workflow_limit_keys" o where o.limit_name = wanted_limit and o.key = wanted_key
   ) n
   where k.limit_name = wanted_limit and k.key = wanted_key
   returning n.next_ms into first_ms;
-  return greatest("belay"."store_ms"(), first_ms - (rate.burst - 1) * rate.each_ms);
+  return greatest(now_ms, first_ms - (rate.burst - 1) * rate.each_ms);
 end
 $$;
 --> statement-breakpoint
@@ -763,7 +766,7 @@ begin
   update "belay"."workflow_limit_keys" k
   set closed_ms = greatest(k.closed_ms, "belay"."store_ms"() + after_ms),
     next_ms = coalesce((
-      select greatest("belay"."limit_next"(k.next_ms, k.closed_ms, r.each_ms, r.burst),
+      select greatest("belay"."limit_next"("belay"."store_ms"(), k.next_ms, k.closed_ms, r.each_ms, r.burst),
         greatest(k.closed_ms, "belay"."store_ms"() + after_ms) + (r.burst - 1) * r.each_ms)
       from "belay"."limit_rate"(k.limit_name) r where r.each_ms is not null
     ), k.next_ms)
