@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import { inject, onTestFinished, TestRunner } from 'vitest'
 import { type PostgresAdapter, type PostgresOptions, postgres } from '../../src/index.ts'
+import { recycleSessions } from './recycled-sessions.ts'
 import { SpareSchemas } from './spare-schemas.ts'
 
 /** The servers for the tests: `describe.each(servers)('… on $name', ({ url }) => …)`. `npm run oldest` runs what has a server's name in its title. */
@@ -25,6 +26,7 @@ export async function createDatabase(serverUrl: string): Promise<TestDatabase> {
   // Each adapter with a worker keeps one of them.
   const pool = new pg.Pool({ connectionString: location.href, max: 30 })
   pool.on('error', () => {})
+  recycleSessions(pool)
   const stores: PostgresAdapter[] = []
   return {
     url: location.href,
