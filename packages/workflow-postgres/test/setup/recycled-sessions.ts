@@ -1,3 +1,4 @@
+import type { EventEmitter } from 'node:events'
 import type pg from 'pg'
 
 /**
@@ -6,8 +7,11 @@ import type pg from 'pg'
  * of a short test's time. Sessions that are broken or busy are ended as usual.
  */
 export function recycleSessions(pool: pg.Pool): void {
-  // The pool sets the client's release() after it has told of the client.
-  pool.on('acquire', (client) => queueMicrotask(() => recycleWhenReleased(client, pool)))
+  pool.on('acquire', (client) => {
+    const before = listenersOf(client)
+    // The pool sets the client's release() after it has told of the client.
+    queueMicrotask(() => recycleWhenReleased(client, pool, before))
+  })
 }
 
 const RESET = `reset session authorization; reset role; reset all; close all; unlisten *; discard temp; select pg_advisory_unlock_all()`
@@ -18,14 +22,33 @@ interface State {
   readonly _queryable: boolean
 }
 
-function recycleWhenReleased(client: pg.PoolClient, pool: pg.Pool): void {
+function recycleWhenReleased(client: pg.PoolClient, pool: pg.Pool, before: ReadonlySet<unknown>): void {
   const release = client.release
   client.release = (cause) => {
     const { readyForQuery, _queryable } = client as unknown as State
     if (cause !== true || !readyForQuery || !_queryable || pool.ending) return release.call(client, cause)
     client.query(RESET).then(
-      () => release.call(client),
+      () => {
+        forgetListeners(client, before)
+        release.call(client)
+      },
       (error: Error) => release.call(client, error),
     )
+  }
+}
+
+type Listener = (...args: unknown[]) => void
+
+const EVENTS = ['error', 'end', 'notification', 'notice'] as const
+
+function listenersOf(client: EventEmitter): ReadonlySet<unknown> {
+  return new Set(EVENTS.flatMap((event) => client.rawListeners(event)))
+}
+
+/** Those of a client's last user: nobody removes the listeners of a client that is about to end. */
+function forgetListeners(client: EventEmitter, before: ReadonlySet<unknown>): void {
+  for (const event of EVENTS) {
+    const added = client.rawListeners(event).filter((listener) => !before.has(listener))
+    for (const listener of added) client.removeListener(event, listener as Listener)
   }
 }
