@@ -995,7 +995,7 @@ INSERT INTO "belay"."workflow_migrations" (tag, oldest_code) VALUES ('0015_sched
   },
   {
     tag: '0016_limits',
-    hash: 'b424789253f336d77adb2c2f784f19b9f356297d1dbeeca216146293d90113a6',
+    hash: '1405cc9273a645a2357a4407109441ffaa29e05564da921c6dfc609e6467aeff',
     sql: `-- Limits of concurrency by key. New tables, functions and a view.
 CREATE TABLE "belay"."workflow_limit_keys" (
 	"turn" bigint NOT NULL,
@@ -1221,6 +1221,8 @@ declare
   line_keys text[];
   is_rate bool[];
   used int[];
+  -- The limits that are rates.
+  rate_limits text[];
   -- Slots whose instants were missed, and which are taken anew.
   missed_limits text[] := '{}';
   missed_keys text[] := '{}';
@@ -1248,9 +1250,10 @@ begin
   end loop;
   locked_limits := array(select e.l from unnest(entry_attempts, entry_limits) as e (attempt, l) where is_held[e.attempt]);
   locked_keys := array(select e.k from unnest(entry_attempts, entry_keys) as e (attempt, k) where is_held[e.attempt]);
-  if exists (
-    select from (select distinct l.name from unnest(locked_limits) as l (name)) d cross join lateral "belay"."limit_rate"(d.name)
-  ) then
+  rate_limits := array(
+    select d.name from (select distinct l.name from unnest(locked_limits) as l (name)) d cross join lateral "belay"."limit_rate"(d.name)
+  );
+  if rate_limits <> '{}' then
     -- The lines of rates are given their next instants below.
     select l.locked_limits, l.locked_keys into locked_limits, locked_keys from "belay"."lock_limit_lines"(locked_limits, locked_keys) l;
   else
@@ -1316,7 +1319,7 @@ begin
   select array_agg("belay"."limit_room"(r.l, r.k, 0) order by r.line),
     array_agg(coalesce((select true from "belay"."workflow_limit_waiters" w where w.limit_name = r.l and w.key = r.k limit 1), false) order by r.line),
     array_agg(r.l order by r.line), array_agg(r.k order by r.line), array_agg(0 order by r.line),
-    array_agg(coalesce((select true from "belay"."limit_rate"(r.l)), false) order by r.line)
+    array_agg(r.l = any (rate_limits) order by r.line)
   into rooms, has_line, line_limits, line_keys, used, is_rate
   from ranked r;
   -- One after another: all the slots that an attempt needs, or none.
@@ -1371,7 +1374,7 @@ begin
   from generate_subscripts(line_limits, 1) as l (line) where is_rate[l.line] and used[l.line] > 0;
   insert into "belay"."workflow_limit_slots" (run_id, step, fence, definition_id, since, at_ms, is_given, limit_name, key)
   select distinct on (h.l, h.k, h.run_id, h.holder) h.run_id, h.holder, h.fence, h.definition_id, "belay"."store_now"(),
-    case when (select true from "belay"."limit_rate"(h.l)) then "belay"."store_ms"() end, false, h.l, h.k
+    case when h.l = any (rate_limits) then "belay"."store_ms"() end, false, h.l, h.k
   from (
     select e.l, e.k, run_ids[e.attempt] as run_id, case when e.r then -1 else steps[e.attempt] end as holder,
       case when e.r then 0 else fences[e.attempt] end as fence, definition_ids[e.attempt] as definition_id
@@ -1490,19 +1493,26 @@ AS $$
 declare
   line record;
   waiter record;
+  room bigint;
   queued bool := false;
 begin
   for line in
     select distinct f.limit_name collate "C" as limit_name, f.key collate "C" as key from unnest(free_limits, free_keys) as f (limit_name, key) order by 1, 2
   loop
+    room := null;
     for waiter in
-      select w.run_id, w.step from "belay"."workflow_limit_waiters" w
+      select w.run_id, w.step, true = any (w.of_run) as is_of_run from "belay"."workflow_limit_waiters" w
       where w.limit_name = line.limit_name and w.key = line.key
       order by w.place
       limit 1000
     loop
-      exit when "belay"."limit_room"(line.limit_name, line.key) <= 0;
-      if "belay"."give_limit_slots"(waiter.run_id, waiter.step, locked_limits, locked_keys) then queued := true; end if;
+      room := coalesce(room, "belay"."limit_room"(line.limit_name, line.key));
+      exit when room <= 0;
+      if "belay"."give_limit_slots"(waiter.run_id, waiter.step, locked_limits, locked_keys) then
+        queued := true;
+        -- With a slot of its run, other steps of the run may have been given theirs too. Slots are not counted for each that waits.
+        room := case when waiter.is_of_run then null else room - 1 end;
+      end if;
     end loop;
   end loop;
   delete from "belay"."workflow_limit_keys" k
