@@ -594,13 +594,21 @@ begin
 end
 $$;
 --> statement-breakpoint
--- The slots that nobody holds any more.
-CREATE FUNCTION "belay"."void_limit_slots"(unclaimed_ms double precision)
+-- The slots of these lines that nobody holds any more; of all lines if they are null.
+CREATE FUNCTION "belay"."void_limit_slots"(unclaimed_ms double precision, of_limits text[], of_keys text[])
 RETURNS TABLE ("limit_name" text, "key" text, "run_id" uuid, "step" int)
 LANGUAGE sql
 AS $$
   select s.limit_name, s.key, s.run_id, s.step
-  from "belay"."workflow_limit_slots" s
+  from (
+    select a.* from "belay"."workflow_limit_slots" a where of_limits is null
+    union all
+    -- Line by line: a join may be planned as one of the whole table.
+    select o.* from (select distinct d.limit_name, d.key from unnest(of_limits, of_keys) as d (limit_name, key)) l
+    cross join lateral (
+      select b.* from "belay"."workflow_limit_slots" b where b.limit_name = l.limit_name and b.key = l.key offset 0
+    ) o
+  ) s
   left join "belay"."workflow_runs" r on r.id = s.run_id
   left join "belay"."workflow_steps" t on t.run_id = s.run_id and t.step = s.step
   where r.id is null
@@ -614,9 +622,9 @@ AS $$
       else t.status <> 'running' or t.fence <> s.fence end
 $$;
 --> statement-breakpoint
--- Frees void slots, and gives free slots of the lines after this one to the steps that wait in them. Returns the last line it looked at, if there may be
--- more.
-CREATE FUNCTION "belay"."tend_limits"(after_limit text, after_key text, lines_max int, unclaimed_ms double precision)
+-- Gives free slots of the lines after this one to the steps that wait in them, void ones too. Void slots for which nobody waits are freed only if all
+-- slots are looked at. Returns the last line it looked at, if there may be more.
+CREATE FUNCTION "belay"."tend_limits"(after_limit text, after_key text, lines_max int, unclaimed_ms double precision, all_slots bool)
 RETURNS TABLE ("queued" boolean, "limit_name" text, "key" text)
 LANGUAGE plpgsql
 SET lock_timeout = '500ms' SET plan_cache_mode = 'force_generic_plan' SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
@@ -664,18 +672,18 @@ begin
   select array_agg(l.limit_name order by l.nth), array_agg(l.key order by l.nth) into line_limits, line_keys from lines l;
   select array_agg(f.limit_name), array_agg(f.key) into free_limits, free_keys
   from (
-    select v.limit_name, v.key from "belay"."void_limit_slots"(unclaimed_ms) v
+    select v.limit_name, v.key
+    from "belay"."void_limit_slots"(
+      unclaimed_ms, case when not all_slots then coalesce(line_limits, '{}') end, case when not all_slots then coalesce(line_keys, '{}') end
+    ) v
     union
     select l.limit_name, l.key from unnest(line_limits, line_keys) as l (limit_name, key) where "belay"."limit_room"(l.limit_name, l.key) > 0
   ) f;
   if free_limits is not null then
     select * into locked from "belay"."lock_limit_lines"(free_limits, free_keys);
     delete from "belay"."workflow_limit_slots" s
-    using "belay"."void_limit_slots"(unclaimed_ms) v
-    where s.limit_name = v.limit_name and s.key = v.key and s.run_id = v.run_id and s.step = v.step
-      and exists (
-        select from unnest(locked.locked_limits, locked.locked_keys) as l (limit_name, key) where l.limit_name = s.limit_name and l.key = s.key
-      );
+    using "belay"."void_limit_slots"(unclaimed_ms, locked.locked_limits, locked.locked_keys) v
+    where s.limit_name = v.limit_name and s.key = v.key and s.run_id = v.run_id and s.step = v.step;
     is_queued := "belay"."hand_over_limits"(free_limits, free_keys, locked.locked_limits, locked.locked_keys);
   end if;
   if coalesce(cardinality(line_limits), 0) < lines_max then
