@@ -17,8 +17,11 @@ export interface TestDatabase {
   drop(): Promise<void>
 }
 
-/** A new, empty database on a server. */
-export async function createDatabase(serverUrl: string): Promise<TestDatabase> {
+/** A new, empty database on a server. With `recyclesSessions` its pool keeps the sessions that closed adapters leave. */
+export async function createDatabase(
+  serverUrl: string,
+  { recyclesSessions = false } = {},
+): Promise<TestDatabase> {
   const name = `belay_test_${randomBytes(6).toString('hex')}`
   await administer(serverUrl, `create database ${name} template template0`)
   const location = new URL(serverUrl)
@@ -26,7 +29,7 @@ export async function createDatabase(serverUrl: string): Promise<TestDatabase> {
   // Each adapter with a worker keeps one of them.
   const pool = new pg.Pool({ connectionString: location.href, max: 30 })
   pool.on('error', () => {})
-  recycleSessions(pool)
+  if (recyclesSessions) recycleSessions(pool)
   const stores: PostgresAdapter[] = []
   return {
     url: location.href,
