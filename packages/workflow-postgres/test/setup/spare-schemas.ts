@@ -25,8 +25,17 @@ export class SpareSchemas {
     return { schema: `belay_${randomBytes(6).toString('hex')}`, isMigrated: false }
   }
 
-  /** Remembers a schema that was just migrated. */
+  /** Remembers a schema that was just migrated. Throws if it has a table that nobody would empty. */
   async remember(schema: string): Promise<void> {
+    const { rows } = await this.#pool.query<{ name: string }>(
+      `select tablename as name from pg_tables where schemaname = $1 and not tablename = any ($2) order by tablename`,
+      [schema, ['migrations', ...TABLES].map((name) => `workflow_${name}`)],
+    )
+    if (rows.length > 0) {
+      throw new Error(
+        `Add to the TABLES of test/setup/tables.ts: ${rows.map(({ name }) => name).join(', ')}.`,
+      )
+    }
     this.#migrated.set(schema, (await this.#read(schema)).catalog)
   }
 
