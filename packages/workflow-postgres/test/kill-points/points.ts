@@ -15,6 +15,9 @@ const ALIKE = new Set([
   'findRun',
   'listRuns',
   'findRunEnds',
+  'tendLimits',
+  'observeRuns',
+  'readSchedules',
 ])
 
 /** Verbs that only read. A worker that dies right after a read loses the same as one that dies right before its next write. */
@@ -28,6 +31,8 @@ const READS = new Set([
   'findRun',
   'listRuns',
   'findRunEnds',
+  'observeRuns',
+  'readSchedules',
 ])
 
 /** Looks for drained runs and mostly finds none. Only the point after a call that found one matters. */
@@ -65,6 +70,11 @@ export function killPoints({ calls, finds }: Calls, share: Share): readonly stri
 }
 
 const TURNS_FROM = 5
+
+/** With limits, collected starts and schedules: what they use, and the settlements around it. The rest is killed without them. */
+export function flowKillPoints(calls: Calls, share: Share): readonly string[] {
+  return killPoints(calls, share)
+}
 
 /** The last calls that change something in a run: here completed and undone runs differ. */
 export function lastKillPoints({ calls }: Calls, share: Share): readonly string[] {

@@ -16,6 +16,8 @@ export interface Input {
   readonly cents: number
   /** The longest duration of handlers, in milliseconds. */
   readonly handlerMs: number
+  /** Of a collected call: the key that names it. */
+  readonly call?: string
 }
 
 /** What the next run of a workflow does. `isPlanned`: its lot also decides whether it fails, so that some of a few runs do. */
