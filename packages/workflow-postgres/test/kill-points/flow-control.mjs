@@ -13,8 +13,6 @@ create table carried (name text not null, kind text not null, run_id uuid not nu
 create table asked (name text not null, trigger text not null, run_id uuid, primary key (name, trigger))`
 
 const OVERLAPS = ['skip', 'queue', 'cancel-running', 'allow']
-/** The times of the one-second schedule. */
-export const SECONDS = 2
 /** Leap days: they are in the past, and never soon. */
 const LEAP_DAYS = { from: '2019-01-01T00:00:00Z', to: '2024-12-31T00:00:00Z' }
 export const LEAP_DAYS_PASSED = 2
@@ -156,13 +154,14 @@ async function collect(engine, flow) {
   return Promise.all(handles)
 }
 
-/** Once each second, for some seconds from when it was made. */
+/** Twice, once each second. It is stopped after it was made, because only then it is known when it begins. */
 async function tickEachSecond(engine, { name, flow }) {
-  if ((await engine.schedules.get(`${name}-seconds`)) !== undefined) return
-  await engine.schedules.put(`${name}-seconds`, {
-    ...{ every: '1s', overlap: 'queue', catchUp: 'all', workflow: flow.ticks.seconds },
-    until: new Date(Date.now() + SECONDS * 1_000 + 500),
-  })
+  const named = `${name}-seconds`
+  const options = { every: '1s', overlap: 'queue', catchUp: 'all', workflow: flow.ticks.seconds }
+  const { nextAt, until } =
+    (await engine.schedules.get(named)) ?? (await engine.schedules.put(named, options))
+  if (until === undefined)
+    await engine.schedules.put(named, { ...options, until: new Date(nextAt.getTime() + 1_000) })
 }
 
 async function schedule(engine, { name, pool, flow, overlap }) {

@@ -6,6 +6,7 @@ import type { TestDatabase } from '../setup/database.ts'
 import { within } from '../setup/within.ts'
 import { applyFlow, flowControl, flowIsOver, workflowsOf } from './flow-control.mjs'
 import { type Case, END_MS, expectRest } from './killed.ts'
+import { type Sabotage, sabotaged } from './sabotage.ts'
 
 /** The result of one case of flow control. What differs between correct results, as the runs that collected calls share, is judged by `wrongInFlow`. */
 export interface FlowLeft {
@@ -20,6 +21,8 @@ export interface FlowLeft {
   readonly stored: readonly { readonly kind: string; readonly runId: string; readonly calls: number }[]
   readonly carried: readonly { readonly kind: string; readonly call: string; readonly runId: string }[]
   readonly firings: readonly Firing[]
+  /** How many times the schedule of each second has until its end. */
+  readonly seconds: number
   readonly asked: readonly { readonly trigger: string; readonly runId: string | null }[]
 }
 
@@ -39,10 +42,15 @@ export interface Firing {
   readonly runId: string | null
 }
 
-/** Does what an application does after its process died: repeats everything, and works until everything has ended. */
-export async function finishFlow(database: TestDatabase, { name }: Case): Promise<FlowLeft> {
+/** Does what an application does after its process died: repeats everything, and works until everything has ended. A sabotage breaks its store. */
+export async function finishFlow(
+  database: TestDatabase,
+  { name }: Pick<Case, 'name'>,
+  sabotage?: Sabotage,
+): Promise<FlowLeft> {
   const { pool } = database
-  const adapter = postgres(database.url, { connectionsMax: 2, transactionsMax: 1, listen: false })
+  const store = postgres(database.url, { connectionsMax: 2, transactionsMax: 1, listen: false })
+  const adapter = sabotage === undefined ? store : sabotaged(store, sabotage.verbs(store, { pool, name }))
   const flow = flowControl(name, pool)
   const engine = createEngine({ adapter, workflows: workflowsOf(flow), name: `${name}-second`, lease: '3s' })
   try {
@@ -100,11 +108,16 @@ async function leftOf(pool: Pool, name: string) {
       `select substr(schedule, length($1) + 2) as "of", cause, status, run_id::text as "runId" from belay.workflow_firings
        where schedule like $1 || '-%' order by schedule, sequence`,
     ),
+    seconds: (await rows<{ seconds: number }>(SECONDS))[0]!.seconds,
     asked: await rows<FlowLeft['asked'][number]>(
       'select trigger, run_id::text as "runId" from asked where name = $1',
     ),
   }
 }
+
+const SECONDS = `
+  select floor(((spec ->> 'until')::float8 - (spec -> 'timing' ->> 'anchorAt')::float8) / 1000)::int as seconds
+  from belay.workflow_schedules where name = $1 || '-seconds'`
 
 /** How the parcels ended, and their effects, without ids. */
 async function parcelsOf(pool: Pool, parcels: readonly { readonly id: string }[]) {

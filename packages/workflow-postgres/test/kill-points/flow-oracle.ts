@@ -1,4 +1,4 @@
-import { CALLS, LEAP_DAYS_PASSED, SECONDS } from './flow-control.mjs'
+import { CALLS, LEAP_DAYS_PASSED } from './flow-control.mjs'
 import type { FlowLeft, Span } from './flow-killed.ts'
 
 /** What is wrong in a result of flow control, whoever was killed when: as sentences. */
@@ -82,7 +82,7 @@ function wrongCalls({ runs, answers, stored, carried }: FlowLeft): readonly stri
 }
 
 /** Each firing has one run, and each run one firing. A trigger whose answer was lost may have fired as well as the one that was asked for again. */
-function wrongFirings({ runs, firings, asked }: FlowLeft): readonly string[] {
+function wrongFirings({ runs, firings, seconds, asked }: FlowLeft): readonly string[] {
   const wrong: string[] = []
   // A time that is backfilled again has another firing, with the same run.
   const backfilled = firings.filter(({ cause }) => cause === 'backfill').map(({ runId }) => runId)
@@ -101,7 +101,7 @@ function wrongFirings({ runs, firings, asked }: FlowLeft): readonly string[] {
     if (runId !== null && !fired.includes(runId))
       wrong.push(`The trigger ${trigger} was told of run ${runId}, which no firing has.`)
   const count = (cause: string) => firings.filter((firing) => firing.cause === cause).length
-  if (count('time') !== SECONDS) wrong.push(`${count('time')} times fired instead of ${SECONDS}.`)
+  if (count('time') !== seconds) wrong.push(`${count('time')} times fired instead of ${seconds}.`)
   const leapDays = new Set(backfilled).size
   if (leapDays !== LEAP_DAYS_PASSED)
     wrong.push(`${leapDays} times were backfilled instead of ${LEAP_DAYS_PASSED}.`)

@@ -8,6 +8,7 @@ import { finishFlow } from './flow-killed.ts'
 import { wrongInFlow } from './flow-oracle.ts'
 import { type Calls, finish, type Left, letDie } from './killed.ts'
 import { flowKillPoints, killPoints, lastKillPoints, shareOf } from './points.ts'
+import { SABOTAGES } from './sabotage.ts'
 
 // KILL='before settle 3' runs one point alone.
 const { KILL, KILL_POINTS } = process.env
@@ -19,12 +20,17 @@ const CASES_AT_ONCE = 10
 let database: TestDatabase
 beforeAll(async () => {
   compile()
-  database = await createDatabase(servers[0]!.url)
-  await postgres(database.pool).migrate()
-  await database.pool.query(TABLES)
-  await database.pool.query(FLOW_TABLES)
+  database = await openDatabase()
 })
 afterAll(() => database.drop())
+
+async function openDatabase(): Promise<TestDatabase> {
+  const opened = await createDatabase(servers[0]!.url)
+  await postgres(opened.pool).migrate()
+  await opened.pool.query(TABLES)
+  await opened.pool.query(FLOW_TABLES)
+  return opened
+}
 
 describe('a worker killed at any call of the store', () => {
   it('leaves a failing run that others undo: each effect once, in order', async () => {
@@ -49,7 +55,6 @@ describe('a worker killed at any call of the store', () => {
   it('leaves limits, collected calls and schedules as they were: nothing over a limit, lost or doubled, and nothing left', async () => {
     const one = { name: 'flow-unkilled', fails: false, kill: '' }
     const calls = await letDie(database, one, 'flow-control')
-    console.log(flowKillPoints(calls!, share).length, flowKillPoints(calls!, 'half').length)
     expect(wrongInFlow(await finishFlow(database, one))).toEqual([])
 
     await killEverywhere(flowKillPoints(calls!, share), async (kill) => {
@@ -58,6 +63,21 @@ describe('a worker killed at any call of the store', () => {
       expect(wrongInFlow(await finishFlow(database, killed))).toEqual([])
       return isKilled
     })
+  }, 600_000)
+
+  it('is judged by an oracle that sees each broken mechanism of flow control', async () => {
+    const seen = await Promise.all(
+      SABOTAGES.map(async (sabotage, index) => {
+        // Any worker fires any schedule: in one database, others would do what this one leaves out.
+        const own = await openDatabase()
+        const wrong = wrongInFlow(
+          await finishFlow(own, { name: 'broken' }, sabotage).finally(() => own.drop()),
+        )
+        return wrong.some((sentence) => sabotage.seen.test(sentence)) ? [] : [sabotage.what, ...wrong]
+      }),
+    )
+
+    expect(seen.flat(), 'what the oracle did not see').toEqual([])
   }, 600_000)
 })
 

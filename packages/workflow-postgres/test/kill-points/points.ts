@@ -51,8 +51,12 @@ export function shareOf(wanted: string | undefined): Share {
   throw new Error(`KILL_POINTS is all, half or some, not ${wanted}.`)
 }
 
-/** Where to kill a process that makes these calls. */
-export function killPoints({ calls, finds }: Calls, share: Share): readonly string[] {
+/** Where to kill a process that makes these calls. Without `all`, one of so many points of each verb. */
+export function killPoints(
+  { calls, finds }: Calls,
+  share: Share,
+  oneOf = share === 'some' ? 8 : 1,
+): readonly string[] {
   const all = share === 'all'
   return Object.entries(calls).flatMap(([verb, count]) => {
     const found = finds[verb] ?? 0
@@ -64,16 +68,16 @@ export function killPoints({ calls, finds }: Calls, share: Share): readonly stri
     const within = numbers(verb === 'transact' ? count : 0).map((nth) => ({ nth, when: 'within' }))
     return [...before, ...within, ...after]
       .filter(({ nth, when }) => !takesTurns || when === 'within' || (nth % 2 === 0) === (when === 'before'))
-      .filter((_, index) => share !== 'some' || index % 8 === 0)
+      .filter((_, index) => all || index % oneOf === 0)
       .map(({ nth, when }) => `${when} ${verb} ${nth}`)
   })
 }
 
 const TURNS_FROM = 5
 
-/** With limits, collected starts and schedules: what they use, and the settlements around it. The rest is killed without them. */
+/** With limits, collected starts and schedules there are as many calls again, and each case waits for seconds to pass: fewer points, but all with `all`. */
 export function flowKillPoints(calls: Calls, share: Share): readonly string[] {
-  return killPoints(calls, share)
+  return killPoints(calls, share, share === 'half' ? 4 : 16)
 }
 
 /** The last calls that change something in a run: here completed and undone runs differ. */

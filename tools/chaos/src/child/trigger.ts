@@ -35,8 +35,8 @@ const WORKFLOWS = [
   { name: 'gallery', weight: 3 },
   { name: 'checkout', weight: 3 },
   { name: 'errand', weight: 3 },
-  { name: 'edits', weight: 1 },
-  { name: 'notices', weight: 1 },
+  { name: 'edits', weight: 2 },
+  { name: 'notices', weight: 2 },
   { name: 'rows', weight: 2 },
 ] as const
 

@@ -12,6 +12,8 @@ const COUNTERS_MAX = 2
 const COURIERS_MAX = 4
 const DESK = { limit: 3, perMs: 1_000, burst: 2 } as const
 const CUSTOMERS = 3
+/** Fewer, so that calls meet. */
+const DOCUMENTS = 2
 
 /** Whose limit it is. */
 function customerOf({ input }: { readonly input: Input }): string {
@@ -55,16 +57,16 @@ function errand(hands: Hands) {
 /** Workflows under limits, with collected starts, and of schedules. */
 export function flow(hands: Hands) {
   const collecting = { version: 1, input: unchecked<Input>(), retry: RETRY } as const
-  const key = ({ input }: { readonly input: Input }) => `document ${input.seed % CUSTOMERS}`
+  const key = ({ input }: { readonly input: Input }) => `document ${input.seed % DOCUMENTS}`
   return {
     errand: errand(hands),
-    edits: define('edits', { ...collecting, start: { debounce: '300ms', max: '2s', key } }).step('edit', {
+    edits: define('edits', { ...collecting, start: { debounce: '700ms', max: '3s', key } }).step('edit', {
       run: (call) => hands.effect(call),
     }),
-    notices: define('notices', { ...collecting, start: { throttle: '1s', key } }).step('notice', {
+    notices: define('notices', { ...collecting, start: { throttle: '2s', key } }).step('notice', {
       run: (call) => hands.effect(call),
     }),
-    rows: define('rows', { ...collecting, start: { batch: { max: 5, within: '500ms' } } }).step('row', {
+    rows: define('rows', { ...collecting, start: { batch: { max: 5, within: '1s' } } }).step('row', {
       run: ({ input, ...call }) => hands.effect({ ...call, input: input[0]! }),
     }),
     tick: define('tick', { version: 1, retry: RETRY, input: unchecked<Input>() }).step('tick', hands.deed),
@@ -90,7 +92,8 @@ export function schedulesOf({ tick }: Pick<Flow, 'tick'>): readonly DeclaredSche
     { ...each(EACH_SECOND, '* * * * * *'), overlap: 'allow', catchUp: 'all' },
     { ...each('queued', '*/2 * * * * *'), overlap: 'queue' },
     { ...each('skipping', '*/2 * * * * *'), overlap: 'skip' },
-    { ...each('replacing', '*/3 * * * * *'), overlap: 'cancel-running' },
+    // Its handler takes a little longer than a second.
+    { ...each('replacing', '* * * * * *'), overlap: 'cancel-running', input: { ...TICK, handlerMs: 4_500 } },
   ]
 }
 
