@@ -82,7 +82,7 @@ function facts(given: Partial<Facts>): Facts {
   return {
     ...{ runs: [], intents: [], orders: [], entries: [], accounts: [] },
     ...{ calls: [], effects: [], receipts: [], pauses: [], sightings: [], troubles: [] },
-    ...{ entered: [], firings: [], schedules: [], leftovers: [], deaths: new Map(), leaseMs: 100 },
+    ...{ entered: [], firings: [], schedules: [], leftovers: [], lapses: new Map() },
     freezes: new Map(),
     ...given,
   }

@@ -24,14 +24,14 @@ describe('the oracle of slots', () => {
     expect(kinds(two({ endedAt: 31 }))).toEqual(['slots_exceeded'])
   })
 
-  it('counts a handler that did not end until its process was gone, or its lease was over while it stood still', () => {
-    const frozen = (from: number) => new Map([['w1.1', [{ from, to: 500 }]]])
+  it('counts a handler until its process was gone, or its lease was over', () => {
+    const lapsed = (...at: readonly number[]) => ({ lapses: new Map([['w1.1', at]]) })
 
     expect(kinds(two({ endedAt: null }))).toEqual(['slots_exceeded'])
-    expect(kinds(two({ endedAt: null }, { deaths: new Map([['w1.1', 30]]) }))).toEqual([])
-    expect(kinds(two({ endedAt: null }, { deaths: new Map([['w1.1', 31]]) }))).toEqual(['slots_exceeded'])
-    expect(kinds(two({ endedAt: 600 }, { freezes: frozen(12), leaseMs: 18 }))).toEqual([])
-    expect(kinds(two({ endedAt: 600 }, { freezes: frozen(13), leaseMs: 18 }))).toEqual(['slots_exceeded'])
+    expect(kinds(two({ endedAt: null }, lapsed(30)))).toEqual([])
+    expect(kinds(two({ endedAt: null }, lapsed(31)))).toEqual(['slots_exceeded'])
+    expect(kinds(two({ endedAt: 600 }, lapsed(5, 30)))).toEqual([])
+    expect(kinds(two({ endedAt: 600 }, lapsed(5, 31)))).toEqual(['slots_exceeded'])
   })
 
   it('counts a run from its first handler to its last, undos included', () => {

@@ -19,10 +19,8 @@ export interface Facts {
   readonly schedules: readonly ScheduleFacts[]
   /** Rows that must not be left at rest, as sentences. */
   readonly leftovers: readonly string[]
-  /** When each process was gone that is gone, by its name. */
-  readonly deaths: ReadonlyMap<string, number>
-  /** A frozen worker's attempts are its own no longer than this. */
-  readonly leaseMs: number
+  /** By the name of the process: when it was gone, or its lease was over. */
+  readonly lapses: ReadonlyMap<string, readonly number[]>
   /** By the name of the process. */
   readonly freezes: ReadonlyMap<string, readonly Span[]>
   /** The times during which a fault could cause the loss of a worker. */

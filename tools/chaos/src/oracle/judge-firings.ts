@@ -56,9 +56,9 @@ function besideEachOther({ runs, calls, firings }: Facts, { oneAtATime }: FlowRu
         .filter(({ key, id }) => key !== null && ofSchedule(key) === name && !backfilled.has(id))
         .map((run) => [run.id, run]),
     )
-    const effects = calls.flatMap(({ runId, beganAt, endedAt }) =>
+    const effects = calls.flatMap(({ runId, worker, beganAt, endedAt }) =>
       own.has(runId) && endedAt !== null
-        ? [{ limit: name, key: '', runId, fromMs: beganAt, toMs: endedAt }]
+        ? [{ limit: name, key: '', runId, worker, fromMs: beganAt, toMs: endedAt }]
         : [],
     )
     return peaksOf(effects, 'call').flatMap(({ atOnce, atMs }) =>

@@ -31,6 +31,7 @@ function heldUnder(rule: SlotRule, facts: Facts): readonly HandlerCall[] {
         limit: rule.limit,
         key: rule.key(run.input),
         runId: run.id,
+        worker: call.worker,
         fromMs: call.beganAt,
         toMs: endOf(call, facts),
       },
@@ -38,16 +39,10 @@ function heldUnder(rule: SlotRule, facts: Facts): readonly HandlerCall[] {
   })
 }
 
-/** A handler's own end, or that of its process; or that of its lease while its process stood still. */
-function endOf({ worker, beganAt, endedAt }: CallFacts, { freezes, deaths, leaseMs }: Facts): number {
-  const stopped = (freezes.get(worker) ?? []).find(
-    ({ from, to }) => to > beganAt && from < (endedAt ?? Infinity),
-  )
-  return Math.min(
-    endedAt ?? Infinity,
-    deaths.get(worker) ?? Infinity,
-    stopped === undefined ? Infinity : stopped.from + leaseMs,
-  )
+/** A handler's own end, or that of its process or of its lease: from then on, nothing that it does holds a slot. */
+function endOf({ worker, beganAt, endedAt }: CallFacts, { lapses }: Facts): number {
+  const over = (lapses.get(worker) ?? []).filter((at) => at >= beganAt)
+  return Math.min(endedAt ?? Infinity, ...over)
 }
 
 /** A process that stood still between its answer and its handler: the order of effects judges what it does then. */
@@ -65,7 +60,7 @@ export function judgeRates({ entered }: Facts, { rates }: Pick<FlowRules, 'rates
       const attempt = `${runId} ${step} ${fence}`
       // An attempt whose answer was lost enters again.
       if (limit === rate.name && !begun.has(attempt))
-        begun.set(attempt, { limit, key, runId, fromMs: at, toMs: at })
+        begun.set(attempt, { limit, key, runId, worker: '', fromMs: at, toMs: at })
     }
     const fullest = fullestWindow([...begun.values()], rate.perMs)
     if (fullest <= allowedIn(rate)) return []

@@ -1,3 +1,4 @@
+import { grouped } from '../grouped.ts'
 import { EACH_SECOND } from '../load/flow.ts'
 import type { EntryOfLimit, Facts, FiringFacts } from '../oracle/facts.ts'
 import { rows } from './rows.ts'
@@ -7,8 +8,7 @@ import type { Stage } from './stage.ts'
 export async function flowFacts({
   database,
   fleet,
-  leaseMs,
-}: Stage): Promise<Pick<Facts, 'entered' | 'firings' | 'schedules' | 'leftovers' | 'deaths' | 'leaseMs'>> {
+}: Stage): Promise<Pick<Facts, 'entered' | 'firings' | 'schedules' | 'leftovers' | 'lapses'>> {
   const instant = (column: string) => `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
   const firings = await rows<FiringFacts & { readonly at: number }>(
     database,
@@ -30,11 +30,20 @@ export async function flowFacts({
     firings,
     schedules: made === undefined ? [] : [{ name: EACH_SECOND, ...span }],
     leftovers: (await rows<{ left: string }>(database, LEFT)).map(({ left }) => left),
-    deaths: new Map(
-      fleet.children.flatMap(({ name, goneAt }) => (goneAt === undefined ? [] : [[name, goneAt.getTime()]])),
-    ),
-    leaseMs,
+    lapses: await lapsesOf({ database, fleet }),
   }
+}
+
+async function lapsesOf({ database, fleet }: Pick<Stage, 'database' | 'fleet'>): Promise<Facts['lapses']> {
+  const lapsed = await rows<{ worker: string; at: number }>(
+    database,
+    'select worker, extract(epoch from at)::float8 * 1000 as at from lapses',
+  )
+  const gone = fleet.children.flatMap(({ name, goneAt }) =>
+    goneAt === undefined ? [] : [{ worker: name, at: goneAt.getTime() }],
+  )
+  const byWorker = grouped([...lapsed, ...gone], ({ worker }) => worker)
+  return new Map([...byWorker].map(([worker, all]) => [worker, all.map(({ at }) => at)]))
 }
 
 /** What nothing needs once every run has ended. A rate's key is kept until it is as if it had never been used. */

@@ -21,16 +21,27 @@ create table entries (id bigserial primary key, run_id uuid not null, step text 
 create table orders (key text not null);
 create table entered (limit_name text not null, key text not null, run_id uuid not null, step integer not null, fence integer not null,
   at timestamptz not null default clock_timestamp());
+create table lapses (worker text not null, at timestamptz not null);
 insert into accounts select number, 100000 from generate_series(0, 7) number;`
 
-/** Notes each attempt that enters a limit, by the clock of the database, in the transaction that lets it in. */
-export const ENTRY_TRIGGER = `
+/**
+ * Notes each attempt that enters a limit, by the clock of the database, in the transaction that lets it in; and when the lease of a worker that was
+ * swept had ended. Its handlers may go on: a lease promises no more than that it is over.
+ */
+export const TRIGGERS = `
 create function note_entry() returns trigger language plpgsql as $$
 begin
   insert into public.entered (limit_name, key, run_id, step, fence) values (new.limit_name, new.key, new.run_id, new.step, new.fence);
   return null;
 end $$;
-create trigger note_entry after insert or update on belay.workflow_limit_slots for each row when (not new.is_given) execute function note_entry()`
+create trigger note_entry after insert or update on belay.workflow_limit_slots for each row when (not new.is_given) execute function note_entry();
+create function note_lapse() returns trigger language plpgsql as $$
+begin
+  insert into public.lapses values (new.name, new.lease_expires_at);
+  return null;
+end $$;
+create trigger note_lapse after update of status on belay.workflow_workers
+  for each row when (new.status = 'dead' and old.status <> 'dead') execute function note_lapse()`
 
 export const ACCOUNTS = 8
 export const OPENING_CENTS = 100_000
