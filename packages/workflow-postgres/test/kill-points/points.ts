@@ -75,9 +75,23 @@ export function killPoints(
 
 const TURNS_FROM = 5
 
-/** With limits, collected starts and schedules there are as many calls again, and each case waits for seconds to pass: fewer points, but all with `all`. */
-export function flowKillPoints(calls: Calls, share: Share): readonly string[] {
-  return killPoints(calls, share, share === 'half' ? 4 : 16)
+/** What limits, priorities, collected starts and schedules are about. */
+const FLOW_VERBS = new Set([
+  'declareLimits',
+  'claim',
+  'settle',
+  'pushBackLimits',
+  'tendLimits',
+  'changeRun',
+  'collectCalls',
+  'changeSchedules',
+])
+
+/** Each case waits for seconds to pass, and the other verbs are killed without flow control: fewer points, but all of them with `all`. */
+export function flowKillPoints({ calls, finds }: Calls, share: Share): readonly string[] {
+  if (share === 'all') return killPoints({ calls, finds }, share)
+  const own = Object.fromEntries(Object.entries(calls).filter(([verb]) => FLOW_VERBS.has(verb)))
+  return killPoints({ calls: own, finds }, share, share === 'half' ? 4 : 16)
 }
 
 /** The last calls that change something in a run: here completed and undone runs differ. */
