@@ -145,7 +145,7 @@ function nextCall(workflow: Intent['workflow']): Pick<Intent, 'key' | 'input'> {
 function nextInput(workflow: Intent['workflow']): Input {
   const lot = (lots.get(workflow) ?? random.between(0, 100)) + 1
   lots.set(workflow, lot)
-  const isPlanned = workflow === 'gallery' || workflow === 'checkout'
+  const isPlanned = workflow === 'gallery' || workflow === 'checkout' || workflow === 'errand'
   return drawInput(random, { accounts: ACCOUNTS, lot, isPlanned })
 }
 

@@ -40,7 +40,7 @@ function errand(hands: Hands) {
       compensateOn: 'started',
       run: (call) =>
         hands.effect(call, false, async () => {
-          if (call.attempt > 1 || drawn(call.input.seed, 'the desk is busy') > 0.2) return
+          if (call.attempt > 1 || drawn(call.input.seed, 'the desk is busy') > 0.4) return
           await hands.see(SIGHTINGS.pushedBack, call.runId)
           throw new RetryLaterError({ after: '300ms', limit: 'desk' })
         }),
