@@ -10,7 +10,7 @@ import { RETRY } from './retry.ts'
 const ERRANDS_MAX = 3
 const COUNTERS_MAX = 2
 const COURIERS_MAX = 4
-const DESK = { limit: 3, perMs: 1_000, burst: 2 } as const
+const DESK = { limit: 2, perMs: 1_000, burst: 1 } as const
 const CUSTOMERS = 3
 /** Fewer, so that calls meet. */
 const DOCUMENTS = 2
