@@ -52,10 +52,10 @@ describe('the oracle of rates', () => {
   const rates = [{ name: 'desk', limit: 2, perMs: 1_000, burst: 1 }]
   const kinds = (given: readonly EntryOfLimit[]) => kindsOf({ entered: given }, { flow: { ...NONE, rates } })
 
-  it('reports more entries in a window than limit, burst and tolerance allow', () => {
-    expect(kinds(entered([0, 300, 600, 999]))).toEqual([])
-    expect(kinds(entered([0, 300, 600, 900, 999]))).toEqual(['rate_exceeded'])
-    expect(kinds(entered([0, 300, 600, 900, 1_000]))).toEqual([])
+  it('reports more instants in a window than limit and burst allow', () => {
+    expect(kinds(entered([0, 300, 600]))).toEqual([])
+    expect(kinds(entered([0, 300, 600, 999]))).toEqual(['rate_exceeded'])
+    expect(kinds(entered([0, 300, 600, 1_000]))).toEqual([])
   })
 
   it('counts an attempt that enters again once', () => {

@@ -86,7 +86,7 @@ export interface CallFacts {
   readonly endedAt: number | null
 }
 
-/** An attempt that entered a limit, by the clock of the database. */
+/** An attempt that entered a rate, and its instant by the clock of the database. */
 export interface EntryOfLimit {
   readonly limit: string
   readonly key: string

@@ -52,7 +52,7 @@ function wasStoppedBefore({ worker, beganAt }: CallFacts, { freezes }: Facts): b
   return (freezes.get(worker) ?? []).some(({ from, to }) => from <= beganAt && beganAt <= to + JUST_BEFORE_MS)
 }
 
-/** No more attempts enter a rate in any window of its length than docs/flow-control.md allows, by the clock of the database. */
+/** No more attempts that entered a rate have their instants in any window of its length than the rate allows. */
 export function judgeRates({ entered }: Facts, { rates }: Pick<FlowRules, 'rates'>): readonly Violation[] {
   const exceeded = rates.flatMap((rate) => {
     const begun = new Map<string, HandlerCall>()
@@ -62,17 +62,28 @@ export function judgeRates({ entered }: Facts, { rates }: Pick<FlowRules, 'rates
       if (limit === rate.name && !begun.has(attempt))
         begun.set(attempt, { limit, key, runId, worker: '', fromMs: at, toMs: at })
     }
-    const fullest = fullestWindow([...begun.values()], rate.perMs)
+    const attempts = [...begun.values()]
+    const fullest = fullestWindow(attempts, rate.perMs)
     if (fullest <= allowedIn(rate)) return []
     return [
-      `${fullest} attempts entered "${rate.name}" within ${rate.perMs} ms: allowed are ${allowedIn(rate)}.`,
+      `${fullest} attempts entered "${rate.name}" within ${rate.perMs} ms: allowed are ${allowedIn(rate)}. They entered at ${fullTimes(attempts, rate, fullest).join(', ')}.`,
     ]
   })
   return summarised('rate_exceeded', exceeded)
 }
 
-/** An attempt may come late for its instant by a tenth of the time, from 50 to 500 ms. */
-function allowedIn({ limit, perMs, burst }: RateRule): number {
-  const lateMs = Math.min(500, Math.max(50, perMs / 10))
-  return burst + Math.ceil((limit * (perMs + lateMs)) / perMs)
+/** When those of the fullest window entered, and the one before them. */
+function fullTimes(
+  attempts: readonly HandlerCall[],
+  { perMs }: RateRule,
+  fullest: number,
+): readonly string[] {
+  const times = attempts.map(({ fromMs }) => fromMs).sort((one, other) => one - other)
+  const last = times.findIndex((at, index) => at - times[index - fullest + 1]! < perMs)
+  return times.slice(Math.max(0, last - fullest), last + 1).map((at) => new Date(at).toISOString())
+}
+
+/** What docs/flow-control.md says of the instants that are given. How late an attempt comes for its own depends on how long a server stands still. */
+function allowedIn({ limit, burst }: RateRule): number {
+  return limit + burst
 }

@@ -25,7 +25,7 @@ export async function flowFacts({
   return {
     entered: await rows<EntryOfLimit>(
       database,
-      `select limit_name as "limit", key, run_id as "runId", step, fence, extract(epoch from at)::float8 * 1000 as at from entered order by at`,
+      `select limit_name as "limit", key, run_id as "runId", step, fence, at_ms as at from entered order by at_ms`,
     ),
     firings,
     schedules: made === undefined ? [] : [{ name: EACH_SECOND, ...span }],

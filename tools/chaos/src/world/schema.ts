@@ -20,21 +20,21 @@ create table accounts (id integer primary key, cents bigint not null);
 create table entries (id bigserial primary key, run_id uuid not null, step text not null, key text not null, account integer not null, cents bigint not null);
 create table orders (key text not null);
 create table entered (limit_name text not null, key text not null, run_id uuid not null, step integer not null, fence integer not null,
-  at timestamptz not null default clock_timestamp());
+  at_ms double precision not null);
 create table lapses (worker text not null, at timestamptz not null);
 insert into accounts select number, 100000 from generate_series(0, 7) number;`
 
 /**
- * Notes each attempt that enters a limit, by the clock of the database, in the transaction that lets it in; and when the lease of a worker that was
+ * Notes each attempt that enters a rate, with its instant, in the transaction that lets it in; and when the lease of a worker that was
  * swept had ended. Its handlers may go on: a lease promises no more than that it is over.
  */
 export const TRIGGERS = `
 create function note_entry() returns trigger language plpgsql as $$
 begin
-  insert into public.entered (limit_name, key, run_id, step, fence) values (new.limit_name, new.key, new.run_id, new.step, new.fence);
+  insert into public.entered (limit_name, key, run_id, step, fence, at_ms) values (new.limit_name, new.key, new.run_id, new.step, new.fence, new.at_ms);
   return null;
 end $$;
-create trigger note_entry after insert or update on belay.workflow_limit_slots for each row when (not new.is_given) execute function note_entry();
+create trigger note_entry after insert or update on belay.workflow_limit_slots for each row when (not new.is_given and new.at_ms is not null) execute function note_entry();
 create function note_lapse() returns trigger language plpgsql as $$
 begin
   insert into public.lapses values (new.name, new.lease_expires_at);
