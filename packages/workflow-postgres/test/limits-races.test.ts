@@ -103,7 +103,7 @@ describe.each(servers)('limits on $name', ({ url }) => {
     const client = await database.pool.connect()
     await client.query('begin')
     await client.query(
-      `select * from ${store.schema}.enter_limits($1, array[$2::uuid], array[0], array[1], array[$3::int], array[1], array[$4::text], array[''], array[false])`,
+      `select * from ${store.schema}.enter_limits($1, array[$2::uuid], array[0], array[1], array[$3::int], array[1], array[$4::text], array[''], array[false], array[false])`,
       [workerId, second.runId, definitionId, LIMIT],
     )
 
@@ -154,7 +154,7 @@ describe.each(servers)('limits on $name', ({ url }) => {
     const { schema } = store
 
     const entering = await buffers(
-      `select * from ${schema}.enter_limits($1, array[$2::uuid], array[0], array[1], array[$3::int], array[1], array['crowded'], array['large'], array[false])`,
+      `select * from ${schema}.enter_limits($1, array[$2::uuid], array[0], array[1], array[$3::int], array[1], array['crowded'], array['large'], array[false], array[false])`,
       [workerId, other.runId, other.definitionId],
     )
     const tending = await buffers(`select * from ${schema}.tend_limits(null, null, 500, 10000)`, [])

@@ -1,4 +1,4 @@
-import type { Adapter, Claim, Settlement } from '../../adapter/index.ts'
+import type { Adapter, Claim, LimitEntry, Settlement } from '../../adapter/index.ts'
 import type { WorkflowDefinition } from '../../definition/workflow.ts'
 import type { BelayError } from '../../errors.ts'
 import { Attempt, type AttemptParts } from '../attempt/attempt.ts'
@@ -9,7 +9,7 @@ import type { ValueLimits } from '../attempt/telling.ts'
 import type { EventHub } from '../base/events.ts'
 import type { OutageWatch } from '../base/outage.ts'
 import type { PayloadCache } from '../base/payload-cache.ts'
-import type { AttemptEnd } from '../decisions/decide.ts'
+import { type AttemptEnd, refOf } from '../decisions/decide.ts'
 import type { Capacity } from './capacity.ts'
 import type { Lease } from './lease.ts'
 import {
@@ -270,6 +270,7 @@ export class Attempts {
   }
 
   #recorded({ item: attempt, outcome }: SettlerEntry<Attempt>, result: SettleResult): void {
+    if (typeof result === 'object') return this.#left(attempt, result.full)
     const goesOn = outcome.type === 'decided' || outcome.type === 'enters'
     if (goesOn && result === 'settled') return this.#goOn(attempt, outcome.type)
     this.#all.delete(attempt)
@@ -281,6 +282,14 @@ export class Attempts {
     }
     if (this.#stoppingRuns.has(outcome.runId)) this.#parts.onStoppingRunMoved(outcome.runId)
     if (result === 'abandoned') this.#capacity.recorded()
+  }
+
+  /** A limit had no slot, and the step does not wait for one: it was skipped, or its run was cancelled. */
+  #left(attempt: Attempt, { of, ifFull }: LimitEntry): void {
+    const ref = refOf(attempt.claim)
+    if (of === 'step') return this.#recorded({ item: attempt, outcome: { ...ref, type: 'skipped', branch: ifFull! } }, 'settled')
+    this.#recorded({ item: attempt, outcome: { ...ref, type: 'released', begun: false } }, 'parked')
+    this.#parts.onStoppingRunMoved(ref.runId)
   }
 
   /** It holds its step still, and its handler has yet to begin. Its run may have stopped meanwhile, or its worker. */
