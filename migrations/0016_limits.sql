@@ -245,6 +245,7 @@ declare
   next_entry int;
   missing int;
   leaving int;
+  run_waits bool;
 begin
   for found in
     select a.position::int as position
@@ -340,6 +341,7 @@ begin
     next_entry := first_entry;
     missing := null;
     leaving := null;
+    run_waits := false;
     while next_entry <= cardinality(attempts) and attempts[next_entry] = attempts[first_entry] loop
       -- Whoever has missed an instant stood before those that still wait.
       if leaves[next_entry] then
@@ -348,12 +350,15 @@ begin
           and (leaving is null or (of_run[next_entry] and not of_run[leaving])) then
           leaving := next_entry;
         end if;
-      elsif missing is null and not taken[slots[next_entry]]
+      elsif not taken[slots[next_entry]]
         and (rooms[lines[next_entry]] <= 0 or (has_line[lines[next_entry]] and not late[slots[next_entry]])) then
-        missing := next_entry;
+        missing := coalesce(missing, next_entry);
+        run_waits := run_waits or of_run[next_entry];
       end if;
       next_entry := next_entry + 1;
     end loop;
+    -- Whether the step is skipped is decided once its run may begin.
+    if run_waits and leaving is not null and not of_run[leaving] then leaving := null; end if;
     for entry in first_entry .. next_entry - 1 loop
       -- What it was given is freed like the slots of any attempt that is over.
       exit when leaving is not null;

@@ -41,19 +41,14 @@ export function enter(
 ): 'settled' | 'parked' | { readonly full: LimitEntry } {
   const sorted = [...entries].sort(byLine)
   const { step } = held
+  const waited = sorted.filter((entry) => !isLeft(held, entry) && mustWait(rows, held, entry))
   const left = fullForGood(rows, held, sorted)
-  if (left !== undefined) {
+  // Whether the step is skipped is decided once its run may begin.
+  if (left !== undefined && (left.of === 'run' || waited.every(({ of }) => of === 'step'))) {
     leaveAsFull(rows, held, left)
     return { full: left }
   }
-  const full = sorted.find((entry) => {
-    const slot = slotOf(rows, entry, held)
-    if (slot !== undefined && isGood(rows, slot, held)) return false
-    if (roomNow(rows, entry) <= 0) return true
-    if (isLeft(held, entry)) return false
-    // Whoever has missed an instant stood before those that still wait.
-    return slot === undefined ? lineOf(rows, entry).length > 0 : isClosed(rows, entry)
-  })
+  const [full] = waited
   if (full !== undefined) {
     // It waits for nothing that it would not wait for.
     park(rows, held, { full, entries: sorted.filter((entry) => !isLeft(held, entry)), places })
@@ -67,6 +62,15 @@ export function enter(
     slot.isGiven = false
   }
   return 'settled'
+}
+
+/** Whether there is no slot, or somebody stands in line for it. */
+function mustWait(rows: Rows, held: StepOfRun, entry: LimitEntry): boolean {
+  const slot = slotOf(rows, entry, held)
+  if (slot !== undefined && isGood(rows, slot, held)) return false
+  if (roomNow(rows, entry) <= 0) return true
+  // Whoever has missed an instant stood before those that still wait.
+  return slot === undefined ? lineOf(rows, entry).length > 0 : isClosed(rows, entry)
 }
 
 /** The entry without a slot for which the step does not wait: one of the run first. */

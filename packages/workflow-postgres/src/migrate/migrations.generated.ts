@@ -995,7 +995,7 @@ INSERT INTO "belay"."workflow_migrations" (tag, oldest_code) VALUES ('0015_sched
   },
   {
     tag: '0016_limits',
-    hash: 'b4115a855d8dfdb727435dd485971fa181ac015118703d5a2b0d6c6ddda5095a',
+    hash: '6375fb30664a5b1a0adc8df5a3d9b6993586fe10a22cdfb4a87c8573dc88f922',
     sql: `-- Limits of concurrency by key. New tables, functions and a view.
 CREATE TABLE "belay"."workflow_limit_keys" (
 	"turn" bigint NOT NULL,
@@ -1243,6 +1243,7 @@ declare
   next_entry int;
   missing int;
   leaving int;
+  run_waits bool;
 begin
   for found in
     select a.position::int as position
@@ -1338,6 +1339,7 @@ begin
     next_entry := first_entry;
     missing := null;
     leaving := null;
+    run_waits := false;
     while next_entry <= cardinality(attempts) and attempts[next_entry] = attempts[first_entry] loop
       -- Whoever has missed an instant stood before those that still wait.
       if leaves[next_entry] then
@@ -1346,12 +1348,15 @@ begin
           and (leaving is null or (of_run[next_entry] and not of_run[leaving])) then
           leaving := next_entry;
         end if;
-      elsif missing is null and not taken[slots[next_entry]]
+      elsif not taken[slots[next_entry]]
         and (rooms[lines[next_entry]] <= 0 or (has_line[lines[next_entry]] and not late[slots[next_entry]])) then
-        missing := next_entry;
+        missing := coalesce(missing, next_entry);
+        run_waits := run_waits or of_run[next_entry];
       end if;
       next_entry := next_entry + 1;
     end loop;
+    -- Whether the step is skipped is decided once its run may begin.
+    if run_waits and leaving is not null and not of_run[leaving] then leaving := null; end if;
     for entry in first_entry .. next_entry - 1 loop
       -- What it was given is freed like the slots of any attempt that is over.
       exit when leaving is not null;

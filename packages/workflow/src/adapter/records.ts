@@ -157,7 +157,7 @@ export type Outcome = AttemptRef &
      *
      * If an entry that has no slot says what to do then (`ifFull`), nothing is parked: in the same commit the step is skipped, or its run is cancelled
      * and the step is released. If several do, one of the run goes first, then the first by limit and key. Such entries don't stand in line: they look
-     * only at whether a slot is free.
+     * only at whether a slot is free. A step is not skipped as long as its run waits for a slot.
      */
     | { readonly type: 'enters'; readonly entries: readonly LimitEntry[] }
     /**

@@ -96,6 +96,20 @@ export const limitLeftCases: Cases = {
     expect((await worker.settle([enters(next!, entry(LIMIT), narrow)])).results).toEqual(['settled'])
   },
 
+  'a step is not skipped as long as its run waits for a slot': async (given) => {
+    const { worker, claims, runs } = await started(given, { slots: 1, runs: 2 })
+    await given.adapter.declareLimits([{ name: 'runs', concurrency: 1 }])
+    const asked = (claim: Claim) => enters(claim, OR_SKIP, entry('runs', '', 'run'))
+    await worker.settle([asked(claims[0]!)])
+
+    expect((await worker.settle([asked(claims[1]!)])).results).toEqual(['parked'])
+
+    await worker.settleAndFree(completed(claims[0]!))
+    const [next] = await worker.take()
+    expect(next).toMatchObject({ runId: runs[1]!.id })
+    expect((await worker.settle([asked(next!)])).results).toEqual(['settled'])
+  },
+
   'a run that does not wait is cancelled with its cause before anything of it has run': async (given) => {
     const { worker, claims, runs } = await started(given, { slots: 1, runs: 2 })
     await worker.settle([enters(claims[0]!, OR_CANCEL)])

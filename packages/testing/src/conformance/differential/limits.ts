@@ -1,4 +1,12 @@
-import type { Adapter, LimitEntry, LimitLine, LimitRecord, Outcome, RateSpan } from '@belay/workflow/adapter'
+import {
+  type Adapter,
+  type LimitEntry,
+  type LimitLine,
+  type LimitRecord,
+  type Outcome,
+  type RateSpan,
+  skipText,
+} from '@belay/workflow/adapter'
 import { enters } from '../scenario/index.ts'
 import { UNLIMITED } from '../scenario/worker.ts'
 import type { LimitCommand } from './command.ts'
@@ -74,7 +82,20 @@ function entriesOf({
   const own: LimitEntry = { limit: NAMES[0]!, key, of: 'step' }
   const other: LimitEntry = { limit: NAMES[1]!, key: KEYS[seed % 3]!, of: 'step' }
   const ofRun: LimitEntry = { limit: NAMES[2]!, key: '', of: 'run' }
-  return [[own], [own, other], [other], [ofRun], [ofRun, own]][seed % 5]!
+  return [[own], [own, other], [other], [ofRun], [ofRun, own]][seed % 5]!.map((each) => leaving(runId, each))
+}
+
+/** Some runs don't wait: all their steps say the same of one limit. */
+function leaving(runId: string, place: LimitEntry): LimitEntry {
+  const policy = Number.parseInt(runId.slice(-6, -4), 16) % 6
+  if (policy === 0 && place.limit !== NAMES[1]) return { ...place, ifFull: ifFull(place) }
+  return policy === 1 && place.limit === NAMES[1] ? { ...place, ifFull: ifFull(place) } : place
+}
+
+function ifFull({ limit, key, of }: LimitEntry): string {
+  return of === 'step'
+    ? skipText({ because: 'limit', limit, key })
+    : JSON.stringify({ type: 'limit_reached', limit, key })
 }
 
 /** What a store answers to a command about limits, with instants counted from the `startedAt` of its side. */
