@@ -1,4 +1,11 @@
-import type { Claim, FreesSlots, KeepsAttempts, LimitEntry, Outcome, Settlement } from '@belay/workflow/adapter'
+import type {
+  Claim,
+  FreesSlots,
+  KeepsAttempts,
+  LimitEntry,
+  Outcome,
+  Settlement,
+} from '@belay/workflow/adapter'
 import { assertInvariant, changedRun } from './change.ts'
 import { type Entering, enter, free, handOverRates, type Places, takeFromLines } from './enter.ts'
 import { byRunAndStep, enqueue, lease, type StepOfRun } from './lease.ts'
@@ -6,9 +13,9 @@ import { type Consequences, record } from './outcome.ts'
 import { refusalOfAny } from './refusal.ts'
 import type { Rows, StepRow } from './rows.ts'
 import { rowOf } from './run-rows.ts'
+import { stopRun } from './stop.ts'
 import { endOf, keepAttempt } from './trail.ts'
 import { isLive } from './workers.ts'
-import { stopRun } from './stop.ts'
 
 export function settle(
   rows: Rows,
@@ -75,7 +82,8 @@ function settleOne(
   if (refused !== undefined) return { refused }
   if (outcome.type === 'enters') {
     const entered = enter(rows, { run, step }, outcome, entering)
-    if (typeof entered === 'object') leave(rows, { run, step }, { ...entered, outcome, keepAttempts }, consequences)
+    if (typeof entered === 'object')
+      leave(rows, { run, step }, { ...entered, outcome, keepAttempts }, consequences)
     return entered
   }
   const end = keepAttempts ? endOf(outcome) : undefined
@@ -157,7 +165,11 @@ export function isRecorded(step: StepRow, outcome: Outcome, workerId: string): b
 }
 
 /** An earlier call parked the step, or recorded what an entry without a slot says, and its answer was lost. */
-function isParked(step: StepRow, { fence, entries }: Extract<Outcome, { type: 'enters' }>, workerId: string): boolean {
+function isParked(
+  step: StepRow,
+  { fence, entries }: Extract<Outcome, { type: 'enters' }>,
+  workerId: string,
+): boolean {
   if (step.fence !== fence) return false
   if (step.status === 'ready') return step.workerId === null
   if (entries.every(({ ifFull }) => ifFull === undefined)) return false

@@ -17,10 +17,16 @@ describe('a step with atLimit skip', () => {
         },
       })
       .step('tell', { dependsOn: ['warm'], run: ({ deps }) => `it is ${deps.warm}` })
-      .step('note', { dependsOn: ['warm'], onSkipped: 'run', run: ({ deps }) => deps.warm ?? 'somebody else does it' })
+      .step('note', {
+        dependsOn: ['warm'],
+        onSkipped: 'run',
+        run: ({ deps }) => deps.warm ?? 'somebody else does it',
+      })
     const engine = await worker({ workflows: [workflow] })
     const reasons: unknown[] = []
-    engine.on('step.skipped', ({ step, reason }: EngineEvents['step.skipped']) => reasons.push([step, reason]))
+    engine.on('step.skipped', ({ step, reason }: EngineEvents['step.skipped']) =>
+      reasons.push([step, reason]),
+    )
 
     const first = await engine.run(workflow, { customer: 'acme' })
     await clock.advance(10)
@@ -28,7 +34,11 @@ describe('a step with atLimit skip', () => {
     const other = await engine.run(workflow, { customer: 'bell' })
 
     expect(await clock.runUntil(second.result())).toMatchObject({ note: 'somebody else does it' })
-    expect(statuses(await engine.runs.get(second.id))).toEqual({ warm: 'skipped', tell: 'skipped', note: 'completed' })
+    expect(statuses(await engine.runs.get(second.id))).toEqual({
+      warm: 'skipped',
+      tell: 'skipped',
+      note: 'completed',
+    })
     expect(reasons).toContainEqual(['warm', { because: 'limit', limit: 'refresh.warm', key: 'acme' }])
     expect((await second.explain())?.skipped?.[0]?.sentence).toBe(
       '"warm" was skipped: limit "refresh.warm" had no slot for key "acme".',
@@ -113,10 +123,14 @@ describe('atLimit', () => {
   const step = { run: () => 1 }
 
   it('can be given to a graph as data', async () => {
-    const graph = defineGraph('graph', {
-      steps: { work: { handler: 'work', when: 'always', concurrency: { limit: 1, atLimit: 'skip' } } },
-      dag: {},
-    }, { work: () => 1, always: () => true })
+    const graph = defineGraph(
+      'graph',
+      {
+        steps: { work: { handler: 'work', when: 'always', concurrency: { limit: 1, atLimit: 'skip' } } },
+        dag: {},
+      },
+      { work: () => 1, always: () => true },
+    )
     expect(graph.steps[0]!.limits).toMatchObject([{ name: 'graph.work', atLimit: 'skip' }])
   })
 
@@ -132,9 +146,15 @@ describe('atLimit', () => {
   it('skip is refused for a step without when, for items and for rounds, which are never skipped one by one', () => {
     const concurrency = { limit: 1, atLimit: 'skip' } as const
     const base = define('w', { version: 1 })
-    expect(() => base.step('a', { ...step, concurrency })).toThrow(/concurrency\.atLimit is 'skip', and the step has no when/)
-    expect(() => base.map('a', { over: () => [1], when: () => true, run: () => 1, concurrency })).toThrow(/Items of a map/)
-    expect(() => base.repeat('a', { until: () => true, when: () => true, run: () => 1, concurrency })).toThrow(/rounds of a loop/)
+    expect(() => base.step('a', { ...step, concurrency })).toThrow(
+      /concurrency\.atLimit is 'skip', and the step has no when/,
+    )
+    expect(() => base.map('a', { over: () => [1], when: () => true, run: () => 1, concurrency })).toThrow(
+      /Items of a map/,
+    )
+    expect(() =>
+      base.repeat('a', { until: () => true, when: () => true, run: () => 1, concurrency }),
+    ).toThrow(/rounds of a loop/)
   })
 
   it('is refused for a rate, which can only wait', () => {

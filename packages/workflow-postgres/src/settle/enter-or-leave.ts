@@ -1,7 +1,7 @@
 import type { ChangedRun, Claim, KeepsAttempts } from '@belay/workflow/adapter'
 import { sharedLockWait } from '../base/lock-wait.ts'
 import type { Connection } from '../connection/connection.ts'
-import { cancel } from '../undo/cancel-runs.ts'
+import { cancel } from '../rows/stop-runs.ts'
 import { type Entered, type EnteringOutcome, enter } from './enter-limits.ts'
 import { finish } from './finish-attempts.ts'
 

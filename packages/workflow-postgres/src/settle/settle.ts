@@ -6,10 +6,10 @@ import type { Connection } from '../connection/connection.ts'
 import { type ContinuedOutcome, continueFailed } from './continue-attempts.ts'
 import { type DecidedOutcome, decide } from './decide-attempts.ts'
 import { type EnteringOutcome, enter } from './enter-limits.ts'
+import { enterOrLeave, mayLeave } from './enter-or-leave.ts'
 import { type ExpandedOutcome, expand } from './expand-maps.ts'
 import { type FailedOutcome, fail } from './fail-attempts.ts'
 import { type FinishedOutcome, finish, isOfMap } from './finish-attempts.ts'
-import { enterOrLeave, mayLeave } from './enter-or-leave.ts'
 import { free } from './free-limits.ts'
 import { type ParkedOutcome, park } from './park-undos.ts'
 import { settledBefore } from './read-attempts.ts'
@@ -270,7 +270,10 @@ async function recordGoingOn(
     const { settled, parked, queued } = await enter(connection, { workerId, outcomes: entering })
     return { outcome: pick(settled), parked: pick(parked), queued }
   }
-  const { settled, parked, full, queued, ...rest } = await enterOrLeave(connection, { ...request, outcomes: entering })
+  const { settled, parked, full, queued, ...rest } = await enterOrLeave(connection, {
+    ...request,
+    outcomes: entering,
+  })
   const left = new Map(full.map(({ index, entry }) => [outcomes[index]!, entry]))
   return { outcome: pick(settled), parked: pick(parked), full: left, queued, ...rest }
 }

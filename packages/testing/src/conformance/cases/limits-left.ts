@@ -63,7 +63,9 @@ export const limitLeftCases: Cases = {
     expect(await runs[1]!.status()).toBe('completed')
   },
 
-  'a slot that a step waited for is free for the next one when it is skipped for another limit': async (given) => {
+  'a slot that a step waited for is free for the next one when it is skipped for another limit': async (
+    given,
+  ) => {
     const { worker, claims, runs } = await started(given, { slots: 1, runs: 3 })
     await given.adapter.declareLimits([{ name: 'narrow', concurrency: 1 }])
     const narrow: LimitEntry = { ...OR_SKIP, limit: 'narrow' }
@@ -125,7 +127,9 @@ export const limitLeftCases: Cases = {
     expect((await worker.settle([enters(claims[1]!, OR_CANCEL)])).results).toEqual(['parked'])
   },
 
-  'all steps of a run that finds no slot are left, also those that ask once a slot is free': async (given) => {
+  'all steps of a run that finds no slot are left, also those that ask once a slot is free': async (
+    given,
+  ) => {
     await given.adapter.declareLimits([{ name: LIMIT, concurrency: 1 }])
     const graph = await given.graph('loose', { a: [], b: [] })
     const [first, second] = [await given.start(graph), await given.start(graph)]

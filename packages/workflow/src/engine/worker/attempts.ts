@@ -287,7 +287,11 @@ export class Attempts {
   /** A limit had no slot, and the step does not wait for one: it was skipped, or its run was cancelled. */
   #left(attempt: Attempt, { of, ifFull }: LimitEntry): void {
     const ref = refOf(attempt.claim)
-    if (of === 'step') return this.#recorded({ item: attempt, outcome: { ...ref, type: 'skipped', branch: ifFull! } }, 'settled')
+    if (of === 'step')
+      return this.#recorded(
+        { item: attempt, outcome: { ...ref, type: 'skipped', branch: ifFull! } },
+        'settled',
+      )
     this.#recorded({ item: attempt, outcome: { ...ref, type: 'released', begun: false } }, 'parked')
     this.#parts.onStoppingRunMoved(ref.runId)
   }
