@@ -85,11 +85,10 @@ function entriesOf({
   return [[own], [own, other], [other], [ofRun], [ofRun, own]][seed % 5]!.map((each) => leaving(runId, each))
 }
 
-/** Some runs don't wait: all their steps say the same of one limit. */
+/** Some runs don't wait: all their steps say the same of one limit, as the steps of a workflow do. */
 function leaving(runId: string, place: LimitEntry): LimitEntry {
-  const policy = Number.parseInt(runId.slice(-6, -4), 16) % 6
-  if (policy === 0 && place.limit !== NAMES[1]) return { ...place, ifFull: ifFull(place) }
-  return policy === 1 && place.limit === NAMES[1] ? { ...place, ifFull: ifFull(place) } : place
+  const left = NAMES[Number.parseInt(runId.slice(-4), 16) % 7]
+  return place.limit === left ? { ...place, ifFull: ifFull(place) } : place
 }
 
 function ifFull({ limit, key, of }: LimitEntry): string {
@@ -109,7 +108,7 @@ export async function applyLimitCommand(
       const { workerId } = command
       const outcomes = side.own(command.outcomes)
       const { results, claims, runs } = await adapter.settle({ workerId, outcomes, handBackMax: UNLIMITED })
-      return { results, claims, runs }
+      return { results, claims: byRun(claims), runs: byRun(runs) }
     }
     case 'declareLimit':
       return adapter.declareLimits([
@@ -134,6 +133,15 @@ export async function applyLimitCommand(
         concurrency: String(concurrency),
       }))
   }
+}
+
+/** Nothing depends on their order. */
+function byRun<Row extends { readonly runId: string; readonly step?: number }>(
+  rows: readonly Row[],
+): readonly Row[] {
+  return [...rows].sort((one, other) =>
+    one.runId === other.runId ? one.step! - other.step! : one.runId < other.runId ? -1 : 1,
+  )
 }
 
 function comparableLimit(

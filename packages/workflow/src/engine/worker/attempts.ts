@@ -114,23 +114,6 @@ export class Attempts {
     return this.#all.values()
   }
 
-  /** The number of attempts that began longer ago than this, or have yet to begin. */
-  knownFor(ms: number): number {
-    const before = this.#parts.runtime.clock.now() - ms
-    let known = 0
-    for (const { startedAt } of this.#all) if (startedAt < before) known += 1
-    return known
-  }
-
-  /** Runs with a forward attempt in flight that began before `instant` of the engine's clock. */
-  forwardRuns(instant: number): string[] {
-    const runs = new Set<string>()
-    for (const { claim, phase, startedAt } of this.#all) {
-      if (claim.direction === 'forward' && phase === 'running' && startedAt < instant) runs.add(claim.runId)
-    }
-    return [...runs]
-  }
-
   /** Takes claims on. Gives them up at once if the session is closed. */
   accept(claims: readonly Claim[], origin: ClaimOrigin): void {
     this.drop(overtakenBy(claims, this.#all))
