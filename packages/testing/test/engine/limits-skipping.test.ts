@@ -164,3 +164,39 @@ describe('atLimit', () => {
     )
   })
 })
+
+describe('engine.runs.list({ waitingFor })', () => {
+  it('finds the runs that wait for a limit, and for one of its keys', async () => {
+    const { clock, worker, sleep } = engines()
+    const workflow = define('sync', { version: 1, input: customer }).step('work', {
+      concurrency: { name: 'partner', limit: 1, key: ({ input }) => input.customer },
+      run: () => sleep(1_000),
+    })
+    const engine = await worker({ workflows: [workflow] })
+    const runs = []
+    for (const name of ['acme', 'acme', 'bell', 'bell']) {
+      runs.push(await engine.run(workflow, { customer: name }))
+      await clock.advance(10)
+    }
+    const found = async (waitingFor: { limit: string; key?: string }) =>
+      (await engine.runs.list({ waitingFor })).map(({ id }) => id)
+
+    expect(await found({ limit: 'partner' })).toEqual([runs[3]!.id, runs[1]!.id])
+    expect(await found({ limit: 'partner', key: 'acme' })).toEqual([runs[1]!.id])
+    expect(await found({ limit: 'other' })).toEqual([])
+    expect((await engine.runs.count({ waitingFor: { limit: 'partner' } })).count).toBe(2)
+    for (const run of runs) await clock.runUntil(run.result())
+    expect(await found({ limit: 'partner' })).toEqual([])
+  })
+
+  it.each([
+    [{ limit: '' }, /waitingFor.*an object whose limit is 0 characters/],
+    [{ key: 'a' }, /waitingFor.*an object whose limit is undefined/],
+    [{ limit: 'l', keys: 'a' }, /waitingFor.*an object with "keys"/],
+    [{ limit: 'l', key: 'a'.repeat(257) }, /waitingFor.*an object whose key is/],
+    ['partner', /waitingFor must be the name of a limit .*"partner"/],
+  ])('refuses %j', async (waitingFor, message) => {
+    const { engine } = engines()
+    await expect(engine().runs.list({ waitingFor: waitingFor as never })).rejects.toThrow(message)
+  })
+})

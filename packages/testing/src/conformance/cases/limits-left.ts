@@ -174,4 +174,44 @@ export const limitLeftCases: Cases = {
     await given.adapter.setLimit({ name: LIMIT, concurrency: null })
     await finish(given, worker, runs)
   },
+
+  'runs are found by the limit and key that a step of theirs waits for': async (given) => {
+    const { worker, claims, runs } = await started(given, { slots: 1, runs: 4 })
+    await given.adapter.declareLimits([{ name: 'narrow', concurrency: 1 }])
+    const [holder, first, second, other] = claims as [Claim, Claim, Claim, Claim]
+    await worker.settle([enters(holder, entry(LIMIT, 'a'), entry('narrow'))])
+    await worker.settle([enters(first, entry(LIMIT, 'a')), enters(second, entry(LIMIT, 'a'))])
+    await worker.settle([enters(other, entry('narrow'))])
+    const found = async (waitingFor: { limit: string; key?: string }, filter: object = {}) =>
+      (await given.adapter.listRuns({ waitingFor, limit: 10, ...filter })).map(({ runId }) => runId)
+    const waiting = [runs[1]!.id, runs[2]!.id].sort().reverse()
+
+    expect(await found({ limit: LIMIT })).toEqual(waiting)
+    expect(await found({ limit: LIMIT, key: 'a' })).toEqual(waiting)
+    expect(await found({ limit: LIMIT, key: 'b' })).toEqual([])
+    expect(await found({ limit: LIMIT, key: '' })).toEqual([])
+    expect(await found({ limit: 'narrow', key: '' })).toEqual([runs[3]!.id])
+    expect(await found({ limit: 'unknown' })).toEqual([])
+    expect(await found({ limit: LIMIT }, { limit: 1 })).toEqual([waiting[0]])
+    expect(await found({ limit: LIMIT }, { before: waiting[0]! })).toEqual([waiting[1]])
+    expect(await found({ limit: LIMIT }, { workflow: ['no such workflow'] })).toEqual([])
+    expect(await found({ limit: LIMIT }, { parentId: runs[0]!.id })).toEqual([])
+    const counted = await given.adapter.countRuns({ waitingFor: { limit: LIMIT }, max: 10, byStatus: true })
+    expect(counted).toMatchObject([{ count: 2 }])
+    await given.cancel(runs[1]!)
+    expect(await found({ limit: LIMIT })).toEqual([runs[2]!.id])
+  },
+
+  'runs that were given an instant of a rate still wait for it, until it has come': async (given) => {
+    const { worker, claims, runs } = await started(given, { slots: 1, runs: 2 })
+    await given.adapter.declareLimits([{ name: 'rate', concurrency: 1, rate: { perMs: 1_000, burst: 1 } }])
+    await worker.settle(claims.map((claim) => enters(claim, entry('rate'))))
+    const found = async () =>
+      (await given.adapter.listRuns({ waitingFor: { limit: 'rate' }, limit: 10 })).map(({ runId }) => runId)
+
+    expect(await found()).toEqual([runs[1]!.id])
+
+    await given.advance(1_000)
+    expect(await found()).toEqual([])
+  },
 }
