@@ -56,9 +56,12 @@ export function leavingLimits(plans: readonly Plan[], random: Random): readonly 
 }
 
 function skippedAtLimit(step: SimulatedStep): SimulatedStep {
-  if (!('handler' in step) || 'over' in step || step.when === undefined || !Array.isArray(step.concurrency)) return step
+  if (!('handler' in step) || 'over' in step || !Array.isArray(step.concurrency)) return step
   const [first, ...others] = step.concurrency
-  return { ...step, concurrency: [{ ...first, atLimit: 'skip' }, ...others] }
+  const { when = 'decide' } = step
+  // Limits that are shared say the same everywhere.
+  const limit = first.name === undefined ? 1 : first.limit
+  return { ...step, when, concurrency: [{ ...first, limit, atLimit: 'skip' }, ...others] }
 }
 
 /** Whether any step of the plan has limits. A world without them is as it was before there were any. */
