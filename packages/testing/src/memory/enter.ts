@@ -3,7 +3,7 @@ import { isTerminal, placeOf } from '@belay/workflow/adapter'
 import { changeStep } from './change.ts'
 import { isInTime, takeInstant } from './instants.ts'
 import type { StepOfRun } from './lease.ts'
-import { holderOf, isClosed, lineOf, rateOf, roomNow, roomOf, stillWaits } from './limit-facts.ts'
+import { dropVoid, holderOf, isClosed, lineOf, rateOf, roomNow, roomOf, stillWaits } from './limit-facts.ts'
 import { lineName, OF_RUN, type SlotRow, slotName, type WaiterRow, waiterName } from './limit-rows.ts'
 import type { Rows, RunRow, StepRow } from './rows.ts'
 import { rowOf, rowsOf } from './run-rows.ts'
@@ -29,6 +29,8 @@ export function takeFromLines(rows: Rows, steps: readonly Entering[]): Places {
     rows.limits.waiters.delete(name)
     dropOthers(rows, entering)
   }
+  const left = steps.flatMap(({ entries }) => entries.filter(({ ifFull }) => ifFull !== undefined))
+  for (const line of left) if (lineOf(rows, line).length === 0) dropVoid(rows, line)
   return places
 }
 

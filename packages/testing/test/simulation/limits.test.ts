@@ -10,7 +10,6 @@ it('in some worlds steps are skipped at a limit for which they do not wait', asy
       settle: async (request) => {
         const settlement = await store.settle(request)
         for (const result of settlement.results) {
-          if (typeof result === "object" && "full" in result) console.log("SEED", current)
           if (typeof result === 'object' && 'full' in result) skipped.add(result.full.limit)
         }
         return settlement
@@ -18,7 +17,7 @@ it('in some worlds steps are skipped at a limit for which they do not wait', asy
     })
 
   // Seeds for which this holds. If the generator changes, others may have to be found.
-  for (const seed of SKIPPING) current = seed, await simulate({ seed, sabotage: watched })
+  for (const seed of SKIPPING) await simulate({ seed, sabotage: watched })
 
   expect(skipped).not.toEqual(new Set())
 })
@@ -33,7 +32,7 @@ it('the oracle notices a store that skips a step which would have waited', async
   expect(violations.join()).toMatch(wanted)
 })
 
-const SKIPPING = Array.from({ length: 260 }, (_, n) => n + 21)
+const SKIPPING = [107, 118, 40]
 
 function leaving(outcome: Outcome): Outcome {
   if (outcome.type !== 'enters') return outcome
@@ -43,4 +42,3 @@ function leaving(outcome: Outcome): Outcome {
   })
   return { ...outcome, entries }
 }
-let current = 0

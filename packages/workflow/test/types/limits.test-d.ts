@@ -109,7 +109,11 @@ it('atLimit says what happens without a slot, of a step, of a run and in a graph
     onSkipped: 'run',
     run: ({ deps }) => expectTypeOf(deps.a).toEqualTypeOf<number | undefined>(),
   })
-  defineGraph('graph', { steps: { a: { handler: 'run', when: 'run', concurrency } }, dag: {} }, { run: () => 1 })
+  defineGraph(
+    'graph',
+    { steps: { a: { handler: 'run', when: 'run', concurrency } }, dag: {} },
+    { run: () => 1 },
+  )
   // @ts-expect-error There is no such choice.
   base.step('a', { when: () => true, concurrency: { limit: 1, atLimit: 'drop' }, run: () => 1 })
   // @ts-expect-error A rate can only wait.
