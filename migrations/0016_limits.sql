@@ -248,6 +248,7 @@ declare
   missing int;
   leaving int;
   run_waits bool;
+  has_left bool := false;
 begin
   for found in
     select a.position::int as position
@@ -393,6 +394,7 @@ begin
       end if;
     end loop;
     if leaving is not null then
+      has_left := true;
       full_for[attempts[first_entry]] := numbers[leaving];
       is_released[attempts[first_entry]] := of_run[leaving];
     elsif missing is null then
@@ -412,9 +414,13 @@ begin
   delete from "belay"."workflow_limit_slots" s
   using unnest(run_ids, steps, parked_for) as p (run_id, step, entry)
   where s.run_id = p.run_id and s.step = p.step and p.entry is not null;
-  update "belay"."workflow_limit_slots" s set fence = f.fence, is_given = false
-  from unnest(run_ids, steps, fences, full_for) as f (run_id, step, fence, entry)
-  where s.run_id = f.run_id and s.step = f.step and f.entry is not null;
+  if has_left then
+    -- One by one: a join may be planned as one of the whole table.
+    for found in select f.position::int as position from unnest(full_for) with ordinality as f (entry, position) where f.entry is not null loop
+      update "belay"."workflow_limit_slots" s set fence = fences[found.position], is_given = false
+      where s.run_id = run_ids[found.position] and s.step = steps[found.position];
+    end loop;
+  end if;
   delete from "belay"."workflow_limit_slots" s
   using unnest(missed_limits, missed_keys, missed_runs, missed_steps) as m (l, k, run_id, step)
   where s.limit_name = m.l and s.key = m.k and s.run_id = m.run_id and s.step = m.step;

@@ -249,6 +249,10 @@ describe.each(servers)('limits on $name', ({ url }) => {
       `select * from ${schema}.enter_limits($1, array[$2::uuid], array[0], array[1], array[$3::int], array[1], array['crowded'], array['large'], array[false], array[false])`,
       [workerId, other.runId, other.definitionId],
     )
+    const leaving = await buffers(
+      `select * from ${schema}.enter_limits($1, array[$2::uuid], array[0], array[1], array[$3::int], array[1], array['crowded'], array['large'], array[false], array[true])`,
+      [workerId, other.runId, other.definitionId],
+    )
     const tending = await buffers(`select * from ${schema}.tend_limits(null, null, 500, 10000, false)`, [])
     const freeing = await buffers(
       `select ${schema}.free_limits(array[$1::uuid], array[0], array[1])`,
@@ -257,7 +261,7 @@ describe.each(servers)('limits on $name', ({ url }) => {
     )
 
     // The line alone fills more than a thousand.
-    for (const blocks of [entering, tending, freeing]) expect(blocks).toBeLessThan(150)
+    for (const blocks of [entering, leaving, tending, freeing]) expect(blocks).toBeLessThan(150)
     await database.pool.query(`truncate ${schema}.workflow_limit_waiters, ${schema}.workflow_limit_slots`)
   })
 })

@@ -995,7 +995,7 @@ INSERT INTO "belay"."workflow_migrations" (tag, oldest_code) VALUES ('0015_sched
   },
   {
     tag: '0016_limits',
-    hash: 'ec98901fabbb4a70cc81e41e37f3c2bab9b5d9dc7cd42b40d3978729cda783e8',
+    hash: '62b6854760300c4e84cc7eac074939d5cf43a6ca756cb73e8ac29e9ac9b1ac50',
     sql: `-- Limits of concurrency by key. New tables, functions and a view.
 CREATE TABLE "belay"."workflow_limit_keys" (
 	"turn" bigint NOT NULL,
@@ -1246,6 +1246,7 @@ declare
   missing int;
   leaving int;
   run_waits bool;
+  has_left bool := false;
 begin
   for found in
     select a.position::int as position
@@ -1391,6 +1392,7 @@ begin
       end if;
     end loop;
     if leaving is not null then
+      has_left := true;
       full_for[attempts[first_entry]] := numbers[leaving];
       is_released[attempts[first_entry]] := of_run[leaving];
     elsif missing is null then
@@ -1410,9 +1412,13 @@ begin
   delete from "belay"."workflow_limit_slots" s
   using unnest(run_ids, steps, parked_for) as p (run_id, step, entry)
   where s.run_id = p.run_id and s.step = p.step and p.entry is not null;
-  update "belay"."workflow_limit_slots" s set fence = f.fence, is_given = false
-  from unnest(run_ids, steps, fences, full_for) as f (run_id, step, fence, entry)
-  where s.run_id = f.run_id and s.step = f.step and f.entry is not null;
+  if has_left then
+    -- One by one: a join may be planned as one of the whole table.
+    for found in select f.position::int as position from unnest(full_for) with ordinality as f (entry, position) where f.entry is not null loop
+      update "belay"."workflow_limit_slots" s set fence = fences[found.position], is_given = false
+      where s.run_id = run_ids[found.position] and s.step = steps[found.position];
+    end loop;
+  end if;
   delete from "belay"."workflow_limit_slots" s
   using unnest(missed_limits, missed_keys, missed_runs, missed_steps) as m (l, k, run_id, step)
   where s.limit_name = m.l and s.key = m.k and s.run_id = m.run_id and s.step = m.step;
