@@ -201,6 +201,7 @@ describe('the recipes on docs/flow-control.md', () => {
   test('there is no other recipe', () => {
     expect(headings.map((heading) => heading.slice(3))).toEqual([
       'One run per customer',
+      'Skip instead of waiting',
       'Drain a backlog slowly',
       'A hundred a second to a partner',
       'A 429 pushes back',
