@@ -191,8 +191,8 @@ $$;
 --> statement-breakpoint
 CREATE FUNCTION "belay"."enter_limits"(
   entering_worker uuid, run_ids uuid[], steps int[], fences int[], definition_ids int[],
-  entry_attempts int[], entry_limits text[], entry_keys text[], entry_of_run bool[]
-) RETURNS TABLE ("position" int, "result" text)
+  entry_attempts int[], entry_limits text[], entry_keys text[], entry_of_run bool[], entry_leaves bool[]
+) RETURNS TABLE ("position" int, "result" text, "entry" int)
 LANGUAGE plpgsql
 SET lock_timeout = '500ms' SET plan_cache_mode = 'force_generic_plan' SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
 SET enable_bitmapscan = off SET jit = off
@@ -200,19 +200,26 @@ AS $$
 #variable_conflict use_column
 declare
   attempt_count int := cardinality(run_ids);
-  -- Of each attempt: whether it holds its step, whether it enters, and if it is parked, for which of its entries, ordered by line.
+  -- Of each attempt: whether it holds its step, whether it enters, in which line it is parked, which entry has no slot for which it does not wait,
+  -- and whether its step is released.
   is_held bool[] := array_fill(false, array[attempt_count]);
   is_entered bool[] := array_fill(false, array[attempt_count]);
   parked_for int[] := array_fill(null::int, array[attempt_count]);
+  full_for int[] := array_fill(null::int, array[attempt_count]);
+  is_released bool[] := array_fill(false, array[attempt_count]);
   -- The places that steps have in lines, because their runs were resumed.
   places bigint[] := array_fill(null::bigint, array[attempt_count]);
   sinces timestamptz[] := array_fill(null::timestamptz, array[attempt_count]);
   found record;
-  -- Of each entry, ordered by attempt and line: its attempt, its line, its slot, and whether that is of the run.
+  -- Of each entry, ordered by attempt and line: its attempt, its line, its slot, whether that is of the run, whether the attempt does not wait for it,
+  -- its number among the arguments, and whether its run was stopped.
   attempts int[];
   lines int[];
   slots int[];
   of_run bool[];
+  leaves bool[];
+  numbers int[];
+  stopped bool[];
   -- Of each slot whether it is taken by the one that asks; of each line how many are free.
   taken bool[];
   late bool[];
@@ -239,6 +246,9 @@ declare
   first_entry int := 1;
   next_entry int;
   missing int;
+  leaving int;
+  run_waits bool;
+  has_left bool := false;
 begin
   for found in
     select a.position::int as position
@@ -278,6 +288,17 @@ begin
       select from unnest(entry_attempts, entry_limits, entry_keys, entry_of_run) as e (attempt, l, k, r)
       where e.attempt = a.position and e.l = s.limit_name and e.k = s.key and not e.r
     );
+  -- Void slots for which nobody waits: whoever does not wait either must not be skipped for them.
+  if true = any (entry_leaves) then
+    with lines as materialized (
+      select distinct e.l, e.k from unnest(entry_attempts, entry_limits, entry_keys, entry_leaves) as e (attempt, l, k, leaves)
+      where e.leaves and is_held[e.attempt]
+        and not exists (select from "belay"."workflow_limit_waiters" w where w.limit_name = e.l and w.key = e.k)
+    )
+    delete from "belay"."workflow_limit_slots" s
+    using "belay"."void_limit_slots"(10000, array(select l.l from lines l), array(select l.k from lines l)) v
+    where s.limit_name = v.limit_name and s.key = v.key and s.run_id = v.run_id and s.step = v.step;
+  end if;
   -- One that has missed its instant keeps its place too.
   for found in
     select a.position::int as position, min(s.place) as place
@@ -292,8 +313,13 @@ begin
     select h.*, dense_rank() over (order by h.l, h.k) as line, dense_rank() over (order by h.l, h.k, h.run_id, h.holder) as slot
     from (
       select e.attempt, e.l collate "C" as l, e.k collate "C" as k, e.r, run_ids[e.attempt] as run_id,
-        case when e.r then -1 else steps[e.attempt] end as holder, fences[e.attempt] as fence
-      from unnest(entry_attempts, entry_limits, entry_keys, entry_of_run) as e (attempt, l, k, r)
+        case when e.r then -1 else steps[e.attempt] end as holder, fences[e.attempt] as fence, e.number::int as number,
+        -- A run of which something was done already waits: it began before it had this limit.
+        e.leaves and not (e.r and exists (
+          select from "belay"."workflow_steps" t where t.run_id = run_ids[e.attempt] and t.status in ('completed', 'failed')
+        )) as leaves,
+        e.leaves and e.r and coalesce((select t.stop is not null from "belay"."workflow_runs" t where t.id = run_ids[e.attempt]), true) as stopped
+      from unnest(entry_attempts, entry_limits, entry_keys, entry_of_run, entry_leaves) with ordinality as e (attempt, l, k, r, leaves, number)
       where is_held[e.attempt]
     ) h
   ),
@@ -306,10 +332,11 @@ begin
     from (select distinct on (o.slot) o.* from entries o order by o.slot) d
   )
   select array_agg(e.attempt order by e.attempt, e.line), array_agg(e.line order by e.attempt, e.line), array_agg(e.slot order by e.attempt, e.line),
-    array_agg(e.r order by e.attempt, e.line),
+    array_agg(e.r order by e.attempt, e.line), array_agg(e.leaves order by e.attempt, e.line), array_agg(e.number order by e.attempt, e.line),
+    array_agg(e.stopped order by e.attempt, e.line),
     (select array_agg(coalesce(t.is_good, false) order by t.slot) from known_slots t),
     (select array_agg(coalesce(not t.is_good, false) order by t.slot) from known_slots t)
-  into attempts, lines, slots, of_run, taken, late
+  into attempts, lines, slots, of_run, leaves, numbers, stopped, taken, late
   from entries e;
   with ranked as (
     select d.l, d.k, row_number() over (order by d.l, d.k) as line
@@ -328,15 +355,28 @@ begin
   while first_entry <= coalesce(cardinality(attempts), 0) loop
     next_entry := first_entry;
     missing := null;
+    leaving := null;
+    run_waits := false;
     while next_entry <= cardinality(attempts) and attempts[next_entry] = attempts[first_entry] loop
       -- Whoever has missed an instant stood before those that still wait.
-      if missing is null and not taken[slots[next_entry]]
+      if leaves[next_entry] then
+        -- One of the run goes first. It stands in no line.
+        if not taken[slots[next_entry]] and (rooms[lines[next_entry]] <= 0 or stopped[next_entry])
+          and (leaving is null or (of_run[next_entry] and not of_run[leaving])) then
+          leaving := next_entry;
+        end if;
+      elsif not taken[slots[next_entry]]
         and (rooms[lines[next_entry]] <= 0 or (has_line[lines[next_entry]] and not late[slots[next_entry]])) then
-        missing := next_entry;
+        missing := coalesce(missing, next_entry);
+        run_waits := run_waits or of_run[next_entry];
       end if;
       next_entry := next_entry + 1;
     end loop;
+    -- Whether the step is skipped is decided once its run may begin.
+    if run_waits and leaving is not null and not of_run[leaving] then leaving := null; end if;
     for entry in first_entry .. next_entry - 1 loop
+      -- What it was given is freed like the slots of any attempt that is over.
+      exit when leaving is not null;
       if missing is null and not taken[slots[entry]] then
         taken[slots[entry]] := true;
         rooms[lines[entry]] := rooms[lines[entry]] - 1;
@@ -353,10 +393,15 @@ begin
         if not is_rate[lines[entry]] then rooms[lines[entry]] := rooms[lines[entry]] + 1; end if;
       end if;
     end loop;
-    if missing is null then
+    if leaving is not null then
+      has_left := true;
+      full_for[attempts[first_entry]] := numbers[leaving];
+      is_released[attempts[first_entry]] := of_run[leaving];
+    elsif missing is null then
       is_entered[attempts[first_entry]] := true;
     else
-      parked_for[attempts[first_entry]] := 1 + missing - first_entry;
+      parked_for[attempts[first_entry]] := lines[missing];
+      is_released[attempts[first_entry]] := true;
       -- Whoever comes next stands behind it.
       has_line[lines[missing]] := true;
       if is_rate[lines[missing]] then
@@ -369,6 +414,13 @@ begin
   delete from "belay"."workflow_limit_slots" s
   using unnest(run_ids, steps, parked_for) as p (run_id, step, entry)
   where s.run_id = p.run_id and s.step = p.step and p.entry is not null;
+  if has_left then
+    -- One by one: a join may be planned as one of the whole table.
+    for found in select f.position::int as position from unnest(full_for) with ordinality as f (entry, position) where f.entry is not null loop
+      update "belay"."workflow_limit_slots" s set fence = fences[found.position], is_given = false
+      where s.run_id = run_ids[found.position] and s.step = steps[found.position];
+    end loop;
+  end if;
   delete from "belay"."workflow_limit_slots" s
   using unnest(missed_limits, missed_keys, missed_runs, missed_steps) as m (l, k, run_id, step)
   where s.limit_name = m.l and s.key = m.k and s.run_id = m.run_id and s.step = m.step;
@@ -388,12 +440,12 @@ begin
   select run_ids[p.attempt], steps[p.attempt], fences[p.attempt],
     coalesce(places[p.attempt], nextval(pg_get_serial_sequence('"belay"."workflow_limit_waiters"', 'place'))),
     coalesce(sinces[p.attempt], "belay"."store_now"()),
-    p.limits[parked_for[p.attempt]], p.keys[parked_for[p.attempt]], p.limits, p.keys, p.of_run
+    line_limits[parked_for[p.attempt]], line_keys[parked_for[p.attempt]], p.limits, p.keys, p.of_run
   from (
-    select e.attempt, array_agg(e.l order by e.l collate "C", e.k collate "C") as limits, array_agg(e.k order by e.l collate "C", e.k collate "C") as keys,
-      array_agg(e.r order by e.l collate "C", e.k collate "C") as of_run
-    from unnest(entry_attempts, entry_limits, entry_keys, entry_of_run) as e (attempt, l, k, r)
-    where parked_for[e.attempt] is not null
+    select e.attempt, array_agg(line_limits[e.line] order by e.line) as limits, array_agg(line_keys[e.line] order by e.line) as keys,
+      array_agg(e.r order by e.line) as of_run
+    from unnest(attempts, lines, of_run, leaves) as e (attempt, line, r, leaves)
+    where parked_for[e.attempt] is not null and not e.leaves
     group by e.attempt
     -- Places are given in this order.
     order by e.attempt
@@ -404,22 +456,27 @@ begin
   set status = 'ready', worker_id = null, finished_at = "belay"."store_now"(), available_at = "belay"."store_now"(),
     attempts = coalesce(s.attempts, s.fence % 40000000) - 1,
     begun = case when s.begun then true when s.fence = 1 then false else s.begun end
-  from unnest(run_ids, steps, parked_for) as p (run_id, step, entry)
-  where s.run_id = p.run_id and s.step = p.step and p.entry is not null;
+  from unnest(run_ids, steps, is_released) as p (run_id, step, released)
+  where s.run_id = p.run_id and s.step = p.step and p.released;
   -- Steps that wait for a rate know their instants at once, if these come soon.
   if timed_limits <> '{}' then is_queued := "belay"."hand_over_limits"(timed_limits, timed_keys, locked_limits, locked_keys); end if;
   return query
-  select 0, 'queued'::text where is_queued
+  select 0, 'queued'::text, null::int where is_queued
   union all
-  select a.position::int, case when is_entered[a.position] then 'settled'::text else 'parked' end
+  select a.position::int, case when is_entered[a.position] then 'settled'::text when full_for[a.position] is null then 'parked' else 'full' end,
+    full_for[a.position]
   from generate_subscripts(run_ids, 1) as a (position)
   where is_held[a.position]
   union all
-  -- Parked by an earlier call whose answer was lost.
-  select a.position::int, 'parked'
+  -- Parked by an earlier call whose answer was lost, or ended by it because there was no slot.
+  select a.position::int, 'parked', null
   from unnest(run_ids, steps, fences) with ordinality as a (run_id, step, fence, position)
   join "belay"."workflow_steps" s on s.run_id = a.run_id and s.step = a.step
-  where not is_held[a.position] and s.fence = a.fence and s.status = 'ready' and s.worker_id is null;
+  where not is_held[a.position] and s.fence = a.fence and case s.status
+    when 'ready' then s.worker_id is null
+    when 'skipped' then s.worker_id = entering_worker and exists (select from unnest(entry_attempts, entry_leaves) as e (n, l) where e.n = a.position and e.l)
+    when 'cancelled' then exists (select from unnest(entry_attempts, entry_leaves) as e (n, l) where e.n = a.position and e.l)
+    else false end;
 end
 $$;
 --> statement-breakpoint

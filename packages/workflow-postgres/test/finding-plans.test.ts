@@ -11,6 +11,8 @@ import { createDatabase, createStore, servers, type TestDatabase } from './setup
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
 const RUNS = 40_000
+/** The oldest of them wait for a slot. */
+const WAITING = 100
 /** When the newest run was created. The one before it is ten seconds older, and so on. */
 const NEWEST_AT = Date.UTC(2026, 2, 1)
 const agoMs = (ms: number) => NEWEST_AT - ms
@@ -37,6 +39,11 @@ const LISTS: readonly (readonly [RunConditions, number])[] = [
   [{ finishedAfter: agoMs(10 * MINUTE) }, 200],
   // Most of the history: a walk soon finds the newest.
   [{ finishedAfter: agoMs(100 * HOUR) }, 10_001 + 250],
+  // A hundred steps wait; their runs are read to know that they do, and to sort them.
+  [{ waitingFor: { limit: 'full' } }, 500],
+  [{ waitingFor: { limit: 'full', key: 'a' } }, 500],
+  [{ waitingFor: { limit: 'full', key: 'b' } }, 0],
+  [{ waitingFor: { limit: 'full' }, workflow: ['w'], createdAfter: agoMs(12 * HOUR) }, 500],
 ]
 
 /** The same for a count up to 1,000. */
@@ -48,6 +55,7 @@ const COUNTS: readonly (readonly [RunConditions, number])[] = [
   [{ createdBefore: agoMs(50 * HOUR) }, 1_100],
   [{ finishedBefore: agoMs(50 * HOUR) }, 1_100],
   [{ workflow: ['w'], status: ['failed'], createdBefore: agoMs(50 * HOUR) }, 1_100],
+  [{ waitingFor: { limit: 'full' } }, 500],
 ]
 
 describe.each(servers)('finding runs on $name', ({ url }) => {
@@ -71,6 +79,13 @@ select (lpad(to_hex(made.ms), 12, '0') || '7000' || lpad(to_hex(n), 16, '8'))::u
   array['rare:' || n % 400] || case when n % 2 = 0 then array['common'] else '{}' end
 from generate_series(0, ${RUNS - 1}) n
 cross join lateral (select ${NEWEST_AT} - 10000::bigint * (${RUNS - 1} - n) as ms) made;`)
+    await run(`
+update belay.workflow_runs set status = 'running', finished_at = null, stop = null, cause = null, open_steps = 1
+where id in (select r.id from belay.workflow_runs r order by r.id limit ${WAITING});
+insert into belay.workflow_steps (run_id, step, fence, open_dependencies, status)
+select r.id, 0, 1, 0, 'ready' from belay.workflow_runs r where r.status = 'running';
+insert into belay.workflow_limit_waiters (run_id, step, fence, since, limit_name, key, limits, keys, of_run)
+select r.id, 0, 1, now(), 'full', 'a', array['full'], array['a'], array[false] from belay.workflow_runs r where r.status = 'running';`)
     if (analysed) await run('analyze belay.workflow_runs')
     return schema
   }

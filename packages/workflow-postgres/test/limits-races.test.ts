@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { Claim, Outcome } from '@belay/workflow/adapter'
+import { type Claim, type Outcome, skipText } from '@belay/workflow/adapter'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type PostgresAdapter, postgres } from '../src/index.ts'
 import { createDatabase, createStore, servers, type TestDatabase } from './setup/database.ts'
@@ -38,6 +38,12 @@ describe.each(servers)('limits on $name', ({ url }) => {
     ...claim,
     type: 'enters',
     entries: [{ limit, key, of: 'step' }],
+  })
+
+  const orSkip = (claim: Claim, limit: string): Outcome => ({
+    ...claim,
+    type: 'enters',
+    entries: [{ limit, key: '', of: 'step', ifFull: skipText({ because: 'limit', limit, key: '' }) }],
   })
 
   /** Resolves once a transaction waits for another one. */
@@ -103,7 +109,7 @@ describe.each(servers)('limits on $name', ({ url }) => {
     const client = await database.pool.connect()
     await client.query('begin')
     await client.query(
-      `select * from ${store.schema}.enter_limits($1, array[$2::uuid], array[0], array[1], array[$3::int], array[1], array[$4::text], array[''], array[false])`,
+      `select * from ${store.schema}.enter_limits($1, array[$2::uuid], array[0], array[1], array[$3::int], array[1], array[$4::text], array[''], array[false], array[false])`,
       [workerId, second.runId, definitionId, LIMIT],
     )
 
@@ -117,6 +123,87 @@ describe.each(servers)('limits on $name', ({ url }) => {
     expect(await store.claim({ workerId, definitionIds: [definitionId], limit: 5 })).toMatchObject({
       claims: [{ runId: second.runId }],
     })
+  })
+
+  it('of two that want the last slot at once, one has it and the other is skipped, whoever comes first', async () => {
+    await store.declareLimits([{ name: 'last', concurrency: 1 }])
+    const { workerId, claims } = await claimed(40)
+    const [one, other] = [0, 1].map(() =>
+      postgres(database.url, { schema: store.schema, listen: false, connectionsMax: 2 }),
+    )
+    for (let pair = 0; pair < claims.length; pair += 2) {
+      const asked = claims.slice(pair, pair + 2).map((claim) => orSkip(claim, 'last'))
+      const settlements = await Promise.all(
+        [one!, other!].map((adapter, n) =>
+          adapter.settle({ workerId, outcomes: [asked[n]!], handBackMax: 0 }),
+        ),
+      )
+      const results = settlements.map(({ results: [result] }) => (result === 'settled' ? 'entered' : 'full'))
+      expect([...results].sort()).toEqual(['entered', 'full'])
+      const end = completed(claims[pair + results.indexOf('entered')]!)
+      await store.settle({ workerId, outcomes: [end], handBackMax: 0, frees: [end] })
+    }
+    const { rows } = await database.pool.query(
+      `select status, count(*)::int from ${store.schema}.workflow_steps where run_id = any ($1) group by status order by status`,
+      [claims.map(({ runId }) => runId)],
+    )
+    expect(rows).toEqual([
+      { status: 'completed', count: 20 },
+      { status: 'skipped', count: 20 },
+    ])
+    expect(await store.readLimits(['last'])).toMatchObject([{ inUse: 0, waiting: 0 }])
+    await Promise.all([one!.close(), other!.close()])
+  })
+
+  it('one that asks while the holder ends either has its slot or is skipped, and nothing is left over', async () => {
+    await store.declareLimits([{ name: 'ending', concurrency: 1 }])
+    const { workerId, claims } = await claimed(30)
+    let holder = claims[0]!
+    await store.settle({ workerId, outcomes: [orSkip(holder, 'ending')], handBackMax: 0 })
+    for (const claim of claims.slice(1)) {
+      const end = completed(holder)
+      const [, asked] = await Promise.all([
+        store.settle({ workerId, outcomes: [end], handBackMax: 0, frees: [end] }),
+        store.settle({ workerId, outcomes: [orSkip(claim, 'ending')], handBackMax: 0 }),
+      ])
+      if (asked.results[0] !== 'settled') {
+        expect(asked.results).toMatchObject([{ full: { limit: 'ending' } }])
+        expect(await store.readStatuses([claim.runId], { stored: true })).toMatchObject([
+          { status: 'completed' },
+        ])
+        const next = claims[claims.indexOf(claim) + 1]
+        if (next === undefined) break
+        continue
+      }
+      holder = claim
+    }
+    const end = completed(holder)
+    await store.settle({ workerId, outcomes: [end], handBackMax: 0, frees: [end] })
+    expect(await store.readLimits(['ending'])).toMatchObject([{ inUse: 0, waiting: 0 }])
+  })
+
+  it('while a step is being skipped, nobody sees it in between: it is held, and then it is skipped', async () => {
+    await store.declareLimits([{ name: 'closed', concurrency: 1 }])
+    const { workerId, claims } = await claimed(2)
+    await store.settle({ workerId, outcomes: [orSkip(claims[0]!, 'closed')], handBackMax: 0 })
+    const client = await database.pool.connect()
+    await client.query('begin')
+    // The last thing that the skip needs, after it has decided.
+    await client.query(`select from ${store.schema}.workflow_runs where id = $1 for update`, [
+      claims[1]!.runId,
+    ])
+
+    const skipping = store.settle({ workerId, outcomes: [orSkip(claims[1]!, 'closed')], handBackMax: 0 })
+    await untilSomebodyWaits()
+    const seen = await database.pool.query(
+      `select status from ${store.schema}.workflow_steps where run_id = $1`,
+      [claims[1]!.runId],
+    )
+    await client.query('commit')
+    client.release()
+
+    expect(seen.rows).toEqual([{ status: 'running' }])
+    expect((await skipping).results).toMatchObject([{ full: { limit: 'closed' } }])
   })
 
   it('a hundred thousand steps that wait cost those who enter, free and tend nothing, nor do slots for which nobody waits', async () => {
@@ -159,7 +246,11 @@ describe.each(servers)('limits on $name', ({ url }) => {
     const { schema } = store
 
     const entering = await buffers(
-      `select * from ${schema}.enter_limits($1, array[$2::uuid], array[0], array[1], array[$3::int], array[1], array['crowded'], array['large'], array[false])`,
+      `select * from ${schema}.enter_limits($1, array[$2::uuid], array[0], array[1], array[$3::int], array[1], array['crowded'], array['large'], array[false], array[false])`,
+      [workerId, other.runId, other.definitionId],
+    )
+    const leaving = await buffers(
+      `select * from ${schema}.enter_limits($1, array[$2::uuid], array[0], array[1], array[$3::int], array[1], array['crowded'], array['large'], array[false], array[true])`,
       [workerId, other.runId, other.definitionId],
     )
     const tending = await buffers(`select * from ${schema}.tend_limits(null, null, 500, 10000, false)`, [])
@@ -170,7 +261,7 @@ describe.each(servers)('limits on $name', ({ url }) => {
     )
 
     // The line alone fills more than a thousand.
-    for (const blocks of [entering, tending, freeing]) expect(blocks).toBeLessThan(150)
+    for (const blocks of [entering, leaving, tending, freeing]) expect(blocks).toBeLessThan(150)
     await database.pool.query(`truncate ${schema}.workflow_limit_waiters, ${schema}.workflow_limit_slots`)
   })
 })

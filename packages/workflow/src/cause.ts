@@ -10,6 +10,8 @@ export type RunCause =
   | { readonly type: 'cancelled'; readonly reason: string | undefined }
   /** The deadline that the run missed, as an ISO 8601 string. */
   | { readonly type: 'deadline'; readonly deadlineAt: string }
+  /** A limit of the workflow had no slot for this key, and says `atLimit: 'skip'`. The key is empty if the limit has none. */
+  | { readonly type: 'limit_reached'; readonly limit: string; readonly key: string }
 
 /** A stored error, with causes up to a depth of 5. */
 export interface SerialisedError {
@@ -19,4 +21,9 @@ export interface SerialisedError {
   readonly stack?: string | undefined
   readonly code?: string | undefined
   readonly cause?: SerialisedError | undefined
+}
+
+/** Says that a limit had no slot: `limit "sync" had no slot for key "acme"`. */
+export function limitReached({ limit, key }: { readonly limit: string; readonly key: string }): string {
+  return `limit "${limit}" had no slot${key === '' ? '' : ` for key ${JSON.stringify(key)}`}`
 }

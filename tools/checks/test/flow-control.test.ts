@@ -72,6 +72,23 @@ describe('the recipes on docs/flow-control.md', () => {
     expect(begun).toHaveLength(8)
   })
 
+  test('Skip instead of waiting: a step that is under way is skipped, and a run ends at once', async () => {
+    const [refresh, syncNow] = [recipe('refresh'), recipe('syncNow')]
+    const { engine, clock, begun, close } = await work(refresh, { workflows: [refresh, syncNow] })
+    const customers = ['acme', 'acme', 'bell'].map((customer) => ({ input: { customer } }))
+    const refreshed = await engine.runMany(refresh, customers)
+    const outputs = await clock.runUntil(Promise.all(refreshed.map((run) => run.result())))
+    const synced = await engine.runMany(syncNow, customers)
+    const ends = await clock.runUntil(Promise.allSettled(synced.map((run) => run.result())))
+    await close()
+
+    const reports = outputs.map((output) => output['report'])
+    expect(reports.sort()).toEqual(['cache of acme', 'cache of bell', 'somebody else does it'])
+    const refused = ends.flatMap((end) => (end.status === 'rejected' ? [end.reason.reason] : []))
+    expect(refused).toEqual([{ type: 'limit_reached', limit: 'sync-now', key: 'acme' }])
+    expect(begun.filter(({ step }) => step === 'sync')).toHaveLength(2)
+  })
+
   test('Drain a backlog slowly: one at a time, and back to what the code says', async () => {
     const busy = { now: 0, most: 0 }
     const charge = define('charge', { version: 1 }).step('call', {
@@ -184,6 +201,7 @@ describe('the recipes on docs/flow-control.md', () => {
   test('there is no other recipe', () => {
     expect(headings.map((heading) => heading.slice(3))).toEqual([
       'One run per customer',
+      'Skip instead of waiting',
       'Drain a backlog slowly',
       'A hundred a second to a partner',
       'A 429 pushes back',

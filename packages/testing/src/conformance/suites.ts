@@ -29,6 +29,7 @@ import { keptValueCases } from './cases/kept-values.ts'
 import { keyCases } from './cases/keys.ts'
 import { leaseCases } from './cases/leases.ts'
 import { limitCases } from './cases/limits.ts'
+import { limitLeftCases } from './cases/limits-left.ts'
 import { limitedRunCases } from './cases/limits-of-runs.ts'
 import { limitRecoveryCases } from './cases/limits-recovered.ts'
 import { loopCases } from './cases/loops.ts'
@@ -135,6 +136,7 @@ export const SUITES: Readonly<Record<string, Cases>> = {
   items: itemCases,
   branches: branchCases,
   limits: limitCases,
+  'limits, not waited for': limitLeftCases,
   'limits of runs': limitedRunCases,
   'limits, recovered': limitRecoveryCases,
   rates: rateCases,

@@ -3,10 +3,10 @@ import { isTerminal, placeOf } from '@belay/workflow/adapter'
 import { changeStep } from './change.ts'
 import { isInTime, takeInstant } from './instants.ts'
 import type { StepOfRun } from './lease.ts'
-import { holderOf, isClosed, lineOf, rateOf, roomNow, roomOf, stillWaits } from './limit-facts.ts'
+import { dropVoid, holderOf, isClosed, lineOf, rateOf, roomNow, roomOf, stillWaits } from './limit-facts.ts'
 import { lineName, OF_RUN, type SlotRow, slotName, type WaiterRow, waiterName } from './limit-rows.ts'
 import type { Rows, RunRow, StepRow } from './rows.ts'
-import { rowOf } from './run-rows.ts'
+import { rowOf, rowsOf } from './run-rows.ts'
 
 /** The most steps of a line that one call looks at. */
 const LOOKED_AT_MAX = 1_000
@@ -29,27 +29,31 @@ export function takeFromLines(rows: Rows, steps: readonly Entering[]): Places {
     rows.limits.waiters.delete(name)
     dropOthers(rows, entering)
   }
+  const left = steps.flatMap(({ entries }) => entries.filter(({ ifFull }) => ifFull !== undefined))
+  for (const line of left) if (lineOf(rows, line).length === 0) dropVoid(rows, line)
   return places
 }
 
-/** Gives the step its slots, all or none. Without them it is parked. */
+/** Gives the step its slots, all or none. Without them it is parked, unless an entry that is full says what happens instead: then returns that one. */
 export function enter(
   rows: Rows,
   held: StepOfRun,
   { entries }: Extract<Outcome, { type: 'enters' }>,
   places: Places,
-): 'settled' | 'parked' {
+): 'settled' | 'parked' | { readonly full: LimitEntry } {
   const sorted = [...entries].sort(byLine)
   const { step } = held
-  const full = sorted.find((entry) => {
-    const slot = slotOf(rows, entry, held)
-    if (slot !== undefined && isGood(rows, slot, held)) return false
-    if (roomNow(rows, entry) <= 0) return true
-    // Whoever has missed an instant stood before those that still wait.
-    return slot === undefined ? lineOf(rows, entry).length > 0 : isClosed(rows, entry)
-  })
+  const waited = sorted.filter((entry) => !isLeft(held, entry) && mustWait(rows, held, entry))
+  const left = fullForGood(rows, held, sorted)
+  // Whether the step is skipped is decided once its run may begin.
+  if (left !== undefined && (left.of === 'run' || waited.every(({ of }) => of === 'step'))) {
+    leaveAsFull(rows, held, left)
+    return { full: left }
+  }
+  const [full] = waited
   if (full !== undefined) {
-    park(rows, held, { full, entries: sorted, places })
+    // It waits for nothing that it would not wait for.
+    park(rows, held, { full, entries: sorted.filter((entry) => !isLeft(held, entry)), places })
     return 'parked'
   }
   for (const entry of sorted) {
@@ -60,6 +64,43 @@ export function enter(
     slot.isGiven = false
   }
   return 'settled'
+}
+
+/** Whether there is no slot, or somebody stands in line for it. */
+function mustWait(rows: Rows, held: StepOfRun, entry: LimitEntry): boolean {
+  const slot = slotOf(rows, entry, held)
+  if (slot !== undefined && isGood(rows, slot, held)) return false
+  if (roomNow(rows, entry) <= 0) return true
+  // Whoever has missed an instant stood before those that still wait.
+  return slot === undefined ? lineOf(rows, entry).length > 0 : isClosed(rows, entry)
+}
+
+/** The entry without a slot for which the step does not wait: one of the run first. */
+function fullForGood(rows: Rows, held: StepOfRun, entries: readonly LimitEntry[]): LimitEntry | undefined {
+  const full = entries.filter((entry) => {
+    if (!isLeft(held, entry)) return false
+    const slot = slotOf(rows, entry, held)
+    if (slot !== undefined && isGood(rows, slot, held)) return false
+    // Another step of this run has come before, and had no slot.
+    return roomNow(rows, entry) <= 0 || (entry.of === 'run' && held.run.stop !== null)
+  })
+  return full.find(({ of }) => of === 'run') ?? full[0]
+}
+
+/** Whether the step does not wait for a slot of this entry. A run of which something was done already waits: it began before it had this limit. */
+function isLeft({ run }: StepOfRun, { of, ifFull }: LimitEntry): boolean {
+  if (ifFull === undefined) return false
+  return of === 'step' || !rowsOf(run).some(({ status }) => status === 'completed' || status === 'failed')
+}
+
+/** The attempt is over. Slots that it was given are freed like those of any other; of its run, the step is released. */
+function leaveAsFull(rows: Rows, { run, step }: StepOfRun, { of }: LimitEntry): void {
+  for (const slot of rows.limits.slots.values()) {
+    if (slot.runId !== run.runId || slot.step !== step.step) continue
+    slot.fence = step.fence
+    slot.isGiven = false
+  }
+  if (of === 'run') changeStep(run, step, releasedUnbegun(rows, step))
 }
 
 /** Whether a slot that the step, or its run, has is as good as a new one. Of a rate each attempt needs an instant of its own. */
@@ -131,14 +172,18 @@ function park(
     since: before?.since ?? rows.now,
   })
   // As after a release, but in no queue.
-  changeStep(run, step, {
+  changeStep(run, step, releasedUnbegun(rows, step))
+}
+
+function releasedUnbegun(rows: Rows, step: StepRow): Partial<StepRow> {
+  return {
     status: 'ready',
     workerId: null,
     availableAt: rows.now,
     finishedAt: rows.now,
     attempts: step.attempts - 1,
     begun: begunBefore(step),
-  })
+  }
 }
 
 function begunBefore(step: StepRow): boolean | null {

@@ -1,4 +1,10 @@
-import { isTerminal, type LimitEntry, RATE_HORIZON_MS, type RateSpan } from '@belay/workflow/adapter'
+import {
+  isTerminal,
+  type LimitEntry,
+  RATE_HORIZON_MS,
+  type RateSpan,
+  UNCLAIMED_MS,
+} from '@belay/workflow/adapter'
 import { instantsUntil } from './instants.ts'
 import { lineName, OF_RUN, type SlotRow, type WaiterRow } from './limit-rows.ts'
 import type { Rows } from './rows.ts'
@@ -85,4 +91,12 @@ export function hasWorker(rows: Rows, { definitionId }: SlotRow): boolean {
     ({ status, definitionIds }) =>
       status === 'live' && (definitionIds === null || definitionIds.includes(definitionId)),
   )
+}
+
+/** Void slots for which nobody waits: whoever does not wait either must not be skipped for them. */
+export function dropVoid(rows: Rows, line: Pick<LimitEntry, 'limit' | 'key'>): void {
+  for (const [name, slot] of rows.limits.slots) {
+    if (lineName(slot) !== lineName(line) || !isVoid(rows, slot, rows.now - UNCLAIMED_MS)) continue
+    rows.limits.slots.delete(name)
+  }
 }

@@ -18,6 +18,7 @@ import {
   type StepStatus,
   templateOf,
 } from '@belay/workflow/adapter'
+import { readLimitWaits } from './limits.ts'
 import { differingItems } from './prints.ts'
 import type { Rows, RunRow, StepRow } from './rows.ts'
 import { itemOf, lastRoundsOf, nameOf, outputsOf, rowOf, rowsOf } from './run-rows.ts'
@@ -243,7 +244,7 @@ function named(record: StepRecord, row: StepRow): StepRecord {
 }
 
 function fits(rows: Rows, run: RunRow, conditions: RunConditions): boolean {
-  const { workflow, status, key, tags, parentId } = conditions
+  const { workflow, status, key, tags, parentId, waitingFor } = conditions
   const { createdAfter, createdBefore, finishedAfter, finishedBefore } = conditions
   return (
     (workflow === undefined || workflow.includes(run.workflow)) &&
@@ -251,9 +252,18 @@ function fits(rows: Rows, run: RunRow, conditions: RunConditions): boolean {
     (key === undefined || run.key === key) &&
     (tags === undefined || hasAll(run, tags)) &&
     (parentId === undefined || run.parent?.runId === parentId.toLowerCase()) &&
+    (waitingFor === undefined || waitsFor(rows, run.runId, waitingFor)) &&
     isWithin(run.createdAt, createdAfter, createdBefore) &&
     isWithin(run.finishedAt, finishedAfter, finishedBefore)
   )
+}
+
+function waitsFor(
+  rows: Rows,
+  runId: string,
+  { limit, key }: NonNullable<RunConditions['waitingFor']>,
+): boolean {
+  return readLimitWaits(rows, runId).some((wait) => wait.limit === limit && (key ?? wait.key) === wait.key)
 }
 
 export function hasAll(run: RunRow, tags: readonly string[]): boolean {

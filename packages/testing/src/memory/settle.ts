@@ -1,4 +1,11 @@
-import type { Claim, FreesSlots, KeepsAttempts, Outcome, Settlement } from '@belay/workflow/adapter'
+import type {
+  Claim,
+  FreesSlots,
+  KeepsAttempts,
+  LimitEntry,
+  Outcome,
+  Settlement,
+} from '@belay/workflow/adapter'
 import { assertInvariant, changedRun } from './change.ts'
 import { type Entering, enter, free, handOverRates, type Places, takeFromLines } from './enter.ts'
 import { byRunAndStep, enqueue, lease, type StepOfRun } from './lease.ts'
@@ -6,6 +13,7 @@ import { type Consequences, record } from './outcome.ts'
 import { refusalOfAny } from './refusal.ts'
 import type { Rows, StepRow } from './rows.ts'
 import { rowOf } from './run-rows.ts'
+import { stopRun } from './stop.ts'
 import { endOf, keepAttempt } from './trail.ts'
 import { isLive } from './workers.ts'
 
@@ -22,16 +30,28 @@ export function settle(
   for (const index of failuresFirst(outcomes)) {
     results[index] = settleOne(rows, { ...settlement, entering }, outcomes[index]!, consequences)
   }
+  const over = fullOf(settlement, results)
   const { claims, left } = handBack(rows, consequences.unblocked, workerId, handBackMax)
   // Those that wait for a rate know their instants at once, if these come soon.
   const timed = handOverRates(rows, parkedOf(settlement, results))
-  const given = free(rows, settlement.frees) || timed
+  const given = free(rows, [...(settlement.frees ?? []), ...over]) || timed
   return {
     results,
     claims,
     runs: [...consequences.runs].map(([runId, status]) => changedRun(rows, rows.runs.get(runId)!, status)),
     queued: left > 0 || consequences.requeued || given,
   }
+}
+
+/** The attempts that have ended because a limit had no slot. */
+function fullOf(
+  { outcomes }: { readonly outcomes: readonly Outcome[] },
+  results: Settlement['results'],
+): readonly Outcome[] {
+  return outcomes.filter((_, index) => {
+    const result = results[index]!
+    return typeof result === 'object' && 'full' in result
+  })
 }
 
 function parkedOf(
@@ -55,16 +75,45 @@ function settleOne(
   const step = run === undefined ? undefined : rowOf(run, outcome.step)
   if (run === undefined || step === undefined) return 'lost'
   if (!holds(step, outcome, workerId)) {
-    if (outcome.type === 'enters') return isParked(step, outcome) ? 'parked' : 'lost'
+    if (outcome.type === 'enters') return isParked(step, outcome, workerId) ? 'parked' : 'lost'
     return isRecorded(step, outcome, workerId) ? 'settled' : 'lost'
   }
   const refused = refusalOfAny(outcome)
   if (refused !== undefined) return { refused }
-  if (outcome.type === 'enters') return enter(rows, { run, step }, outcome, entering)
+  if (outcome.type === 'enters') {
+    const entered = enter(rows, { run, step }, outcome, entering)
+    if (typeof entered === 'object')
+      leave(rows, { run, step }, { ...entered, outcome, keepAttempts }, consequences)
+    return entered
+  }
   const end = keepAttempts ? endOf(outcome) : undefined
   if (end !== undefined) keepAttempt(rows, { run, step }, end)
   record(rows, { run, step }, outcome, consequences)
   return 'settled'
+}
+
+/** Records what an entry says that has no slot. */
+function leave(
+  rows: Rows,
+  held: StepOfRun,
+  {
+    full,
+    outcome,
+    keepAttempts,
+  }: KeepsAttempts & { readonly full: LimitEntry; readonly outcome: Extract<Outcome, { type: 'enters' }> },
+  consequences: Consequences,
+): void {
+  if (full.of === 'run') {
+    if (stopRun(rows, held.run, 'cancellation', full.ifFull!)) {
+      consequences.runs.set(held.run.runId, 'compensating')
+    }
+    return
+  }
+  const { entries: _, ...ref } = outcome
+  const skip = { ...ref, type: 'skipped', branch: full.ifFull! } as const
+  const end = keepAttempts ? endOf(skip) : undefined
+  if (end !== undefined) keepAttempt(rows, held, end)
+  record(rows, held, skip, consequences)
 }
 
 /** The steps whose attempts ask for slots, with what they ask for. */
@@ -115,9 +164,16 @@ export function isRecorded(step: StepRow, outcome: Outcome, workerId: string): b
   }
 }
 
-/** An earlier call parked the step, and its answer was lost. */
-function isParked(step: StepRow, { fence }: Outcome): boolean {
-  return step.fence === fence && step.status === 'ready' && step.workerId === null
+/** An earlier call parked the step, or recorded what an entry without a slot says, and its answer was lost. */
+function isParked(
+  step: StepRow,
+  { fence, entries }: Extract<Outcome, { type: 'enters' }>,
+  workerId: string,
+): boolean {
+  if (step.fence !== fence) return false
+  if (step.status === 'ready') return step.workerId === null
+  if (entries.every(({ ifFull }) => ifFull === undefined)) return false
+  return step.status === 'skipped' ? step.workerId === workerId : step.status === 'cancelled'
 }
 
 function requeuedStatus(outcome: Outcome): 'ready' | 'compensating' {

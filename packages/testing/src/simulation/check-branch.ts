@@ -62,7 +62,9 @@ export function checkBranch(
   }
   if (skip === undefined) return
   const isRight = versions.some((definition) => {
-    const { when } = definition.steps[definition.graph.numberOf(step.name)!]!
+    const { when, limits } = definition.steps[definition.graph.numberOf(step.name)!]!
+    if (skip.because === 'limit')
+      return limits?.some(({ name, atLimit }) => name === skip.limit && atLimit === 'skip')
     if (skip.because === 'when') return when?.by === 'function'
     return whySkipped(definition, step.name, steps) !== undefined
   })

@@ -39,6 +39,31 @@ function limited(plan: Plan, random: Random): Plan {
   return { ...plan, versions }
 }
 
+/** Lets some of the limited steps be skipped instead of waiting. With random numbers of its own. */
+export function leavingLimits(plans: readonly Plan[], random: Random): readonly Plan[] {
+  return plans.map((plan) => {
+    // The same in all versions: a run may move from one to the other.
+    const leaving = new Map<string, boolean>()
+    const versions = plan.versions.map((version): Version => {
+      const steps = Object.entries(version.steps).map(([name, step]) => {
+        if (!leaving.has(name)) leaving.set(name, random.chance(0.5))
+        return [name, leaving.get(name) === true ? skippedAtLimit(step) : step] as const
+      })
+      return { ...version, steps: Object.fromEntries(steps) }
+    })
+    return { ...plan, versions }
+  })
+}
+
+function skippedAtLimit(step: SimulatedStep): SimulatedStep {
+  if (!('handler' in step) || 'over' in step || !Array.isArray(step.concurrency)) return step
+  const [first, ...others] = step.concurrency
+  const { when = 'decide' } = step
+  // Limits that are shared say the same everywhere.
+  const limit = first.name === undefined ? 1 : first.limit
+  return { ...step, when, concurrency: [{ ...first, limit, atLimit: 'skip' }, ...others] }
+}
+
 /** Whether any step of the plan has limits. A world without them is as it was before there were any. */
 export function hasLimits({ versions }: Plan): boolean {
   return versions.some(({ steps }) =>

@@ -9,7 +9,7 @@ import { featuresOf } from './features.ts'
 import { type HandlerParts, PAYLOAD_MAX_BYTES, workflowsOf } from './handlers.ts'
 import { Hints } from './hints.ts'
 import { InFlight } from './in-flight.ts'
-import { withLimits } from './limits.ts'
+import { leavingLimits, withLimits } from './limits.ts'
 import { Oracle } from './oracle.ts'
 import { type Plan, randomPlan } from './plan.ts'
 import { Random } from './random.ts'
@@ -93,7 +93,7 @@ export class Stage {
     const plans = Array.from({ length: count }, (_, n) =>
       randomPlan(this.random.fork(), `w${n}`, n + 1 < count ? `w${n + 1}` : undefined),
     )
-    this.plans = withLimits(plans, this.limitsRandom)
+    this.plans = leavingLimits(withLimits(plans, this.limitsRandom), new Random(options.seed ^ 0x5c1f))
     // In a tenth of all worlds: those of the other seeds stay what they were.
     if (options.seed % 10 === COLLECTING) {
       const random = this.random.fork()

@@ -1,8 +1,8 @@
 import type { LimitWait } from '@belay/workflow/adapter'
 import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
+import { waitingStep } from '../rows/waiting-step.ts'
 import { rateIn } from './read-limits.ts'
-import { waitingStep } from './waiting-step.ts'
 
 /** The steps of a run that wait for slots. Index: primary keys, waiting steps by line. No locks. */
 export const readWaitsOfRun: Statement<{

@@ -1,7 +1,7 @@
 import type { LimitRecord, RateSpan } from '@belay/workflow/adapter'
 import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
-import { waitingStep } from './waiting-step.ts'
+import { waitingStep } from '../rows/waiting-step.ts'
 
 /** Limits with their use, by name. Index: primary keys, waiting steps by line. No locks. */
 export const readLimitNumbers: Statement<{

@@ -9,6 +9,7 @@ import {
   hasTags,
   isCreatedWithin,
   isFinishedWithin,
+  linesOfWaiting,
   storedStatuses,
 } from './run-conditions.ts'
 
@@ -41,9 +42,10 @@ export async function readFrom<Answer>(
   conditions: RunConditions,
   read: (connection: Connection, source: RunSource) => Promise<Answer>,
 ): Promise<Answer> {
-  const { key, parentId } = conditions
+  const { key, parentId, waitingFor } = conditions
   if (key !== undefined) return read(connection, keyed(key))
   if (parentId !== undefined) return read(connection, childrenOf(parentId))
+  if (waitingFor !== undefined) return read(connection, waitingIn(waitingFor))
   if (!isByTagsOrTimes(conditions)) return read(connection, WALKED)
   return connection.transaction(async (transaction) => {
     for (const { by, runs } of nearRuns(conditions)) {
@@ -133,6 +135,18 @@ function childrenOf(parentId: string): RunSource {
         join belay.workflow_runs r on r.id = any (array[c.run_id])
         where c.parent_run_id = ${parentId}::uuid)`
       return newestOf(found, fits({ ...conditions, parentId: undefined }), page)
+    },
+  }
+}
+
+/** In the order of lines: reads all that wait in this one. */
+function waitingIn(line: NonNullable<RunConditions['waitingFor']>): RunSource {
+  return {
+    with: sql`with waiting_runs as materialized (select distinct w.run_id from (${linesOfWaiting(line)}) w) `,
+    rows: (conditions, page) => {
+      const others = fits({ ...conditions, waitingFor: undefined })
+      const found = sql`(select r.* from waiting_runs w join belay.workflow_runs r on r.id = any (array[w.run_id]))`
+      return newestOf(found, others, page)
     },
   }
 }

@@ -9,8 +9,8 @@ import {
 import { isLockTimeout, lockWait } from '../base/lock-wait.ts'
 import type { Connection } from '../connection/connection.ts'
 import { readLockTimeout, setLockTimeout } from '../control/lock-timeout.ts'
+import { cancel } from '../rows/stop-runs.ts'
 import { startRuns } from '../start/start-runs.ts'
-import { cancel } from '../undo/cancel-runs.ts'
 import { lock } from './lock-schedules.ts'
 import { type Written, writeFiringsOf, writeSchedules } from './write-schedules.ts'
 

@@ -1,4 +1,4 @@
-import type { Outcome } from '@belay/workflow/adapter'
+import type { LimitEntry, Outcome } from '@belay/workflow/adapter'
 import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
 
@@ -10,12 +10,14 @@ import type { Statement } from '../connection/statement.ts'
  */
 export const enterLimits: Statement<{
   readonly position: number
-  readonly result: 'settled' | 'parked' | 'queued'
+  readonly result: 'settled' | 'parked' | 'queued' | 'full'
+  /** Of a full one: which entry, from 1. */
+  readonly entry: number | null
 }> = {
   name: 'enter_limits',
   text: `
-select e.position, e.result
-from belay.enter_limits($1::uuid, $2::uuid[], $3::int[], $4::int[], $5::int[], $6::int[], $7::text[], $8::text[], $9::bool[]) e`,
+select e.position, e.result, e.entry
+from belay.enter_limits($1::uuid, $2::uuid[], $3::int[], $4::int[], $5::int[], $6::int[], $7::text[], $8::text[], $9::bool[], $10::bool[]) e`,
 }
 
 export type EnteringOutcome = Extract<Outcome, { type: 'enters' }>
@@ -25,6 +27,8 @@ export interface Entered {
   readonly settled: readonly number[]
   /** Indexes of those whose steps wait for a slot. */
   readonly parked: readonly number[]
+  /** Those that have ended because an entry has no slot for which they do not wait. What it says is left to be recorded in this transaction. */
+  readonly full: readonly { readonly index: number; readonly entry: LimitEntry }[]
   /** Steps that wait were given instants that come soon. */
   readonly queued: boolean
 }
@@ -46,12 +50,18 @@ export async function enter(
     entries.map(({ limit }) => limit),
     entries.map(({ key }) => key),
     entries.map(({ of }) => of === 'run'),
+    entries.map(({ ifFull }) => ifFull !== undefined),
   ])
   const indexesOf = (wanted: string) =>
     rows.flatMap(({ position, result }) => (result === wanted ? [position - 1] : []))
   return {
     settled: indexesOf('settled'),
     parked: indexesOf('parked'),
+    full: rows.flatMap(({ position, result, entry }) => {
+      if (result !== 'full') return []
+      const { attempt: _, ...full } = entries[entry! - 1]!
+      return [{ index: position - 1, entry: full }]
+    }),
     queued: indexesOf('queued').length > 0,
   }
 }

@@ -1,4 +1,4 @@
-import type { FreesSlots, KeepsAttempts, Outcome, Settlement } from '@belay/workflow/adapter'
+import type { FreesSlots, KeepsAttempts, LimitEntry, Outcome, Settlement } from '@belay/workflow/adapter'
 import { batchesBySize } from '../base/batches.ts'
 import { refusalOf } from '../base/errors.ts'
 import { contended, SHARED_LOCK_WAIT_MS } from '../base/lock-wait.ts'
@@ -6,6 +6,7 @@ import type { Connection } from '../connection/connection.ts'
 import { type ContinuedOutcome, continueFailed } from './continue-attempts.ts'
 import { type DecidedOutcome, decide } from './decide-attempts.ts'
 import { type EnteringOutcome, enter } from './enter-limits.ts'
+import { enterOrLeave, mayLeave } from './enter-or-leave.ts'
 import { type ExpandedOutcome, expand } from './expand-maps.ts'
 import { type FailedOutcome, fail } from './fail-attempts.ts'
 import { type FinishedOutcome, finish, isOfMap } from './finish-attempts.ts'
@@ -26,6 +27,8 @@ interface Recorded {
   readonly outcome: readonly Outcome[]
   /** Those whose steps wait for a slot. */
   readonly parked?: readonly Outcome[]
+  /** Those whose attempts are over because an entry has no slot, with it. */
+  readonly full?: ReadonlyMap<Outcome, LimitEntry>
   /** Why the database can never accept the one outcome of this call. */
   readonly refused?: { readonly outcome: Outcome; readonly reason: string }
   readonly claims?: Settlement['claims']
@@ -49,7 +52,7 @@ export async function settle(connection: Connection, request: SettleRequest): Pr
   }
   const settlement = await answer(connection, request, recorded)
   // Apart from what ended the attempts: a slot must not be free before that is committed, and nobody waits for a key with steps locked.
-  const given = await free(connection, request.frees)
+  const given = await free(connection, [...(request.frees ?? []), ...fullOf(recorded).keys()])
   return given ? { ...settlement, queued: true } : settlement
 }
 
@@ -60,11 +63,12 @@ async function answer(
 ): Promise<Settlement> {
   const settled = new Set(recorded.flatMap((part) => part.outcome))
   const parked = new Set(recorded.flatMap((part) => part.parked ?? []))
+  const full = fullOf(recorded)
   const refused = new Map(
     recorded.flatMap((part) => (part.refused === undefined ? [] : [entryOf(part.refused)])),
   )
   const open = outcomes.filter(
-    (outcome) => !settled.has(outcome) && !refused.has(outcome) && !parked.has(outcome),
+    (outcome) => !settled.has(outcome) && !refused.has(outcome) && !parked.has(outcome) && !full.has(outcome),
   )
   for (const index of await settledBefore(connection, { workerId, outcomes: open })) settled.add(open[index]!)
   return {
@@ -72,12 +76,18 @@ async function answer(
       const reason = refused.get(outcome)
       if (reason !== undefined) return { refused: reason }
       if (parked.has(outcome)) return 'parked'
+      const entry = full.get(outcome)
+      if (entry !== undefined) return { full: entry }
       return settled.has(outcome) ? 'settled' : 'lost'
     }),
     claims: recorded.flatMap((part) => part.claims ?? []),
     runs: recorded.flatMap((part) => part.runs ?? []),
     queued: recorded.some((part) => part.queued === true),
   }
+}
+
+function fullOf(recorded: readonly Recorded[]): ReadonlyMap<Outcome, LimitEntry> {
+  return new Map(recorded.flatMap(({ full }) => [...(full ?? [])]))
 }
 
 function entryOf({ outcome, reason }: NonNullable<Recorded['refused']>): readonly [Outcome, string] {
@@ -243,20 +253,29 @@ async function record(connection: Connection, kind: Kind, batch: SettleRequest):
   }
 }
 
-/** Records outcomes that do not end their attempts. */
+/** Records outcomes that do not end their attempts, or not if there are slots. */
 async function recordGoingOn(
   connection: Connection,
   kind: 'decide' | 'enter',
-  { workerId, outcomes }: SettleRequest,
+  request: SettleRequest,
 ): Promise<Recorded> {
+  const { workerId, outcomes } = request
   const pick = (indexes: readonly number[]) => indexes.map((index) => outcomes[index]!)
   if (kind === 'decide') {
     const decided = outcomes as readonly DecidedOutcome[]
     return { outcome: pick(await decide(connection, { workerId, outcomes: decided })) }
   }
   const entering = outcomes as readonly EnteringOutcome[]
-  const { settled, parked, queued } = await enter(connection, { workerId, outcomes: entering })
-  return { outcome: pick(settled), parked: pick(parked), queued }
+  if (!entering.some(mayLeave)) {
+    const { settled, parked, queued } = await enter(connection, { workerId, outcomes: entering })
+    return { outcome: pick(settled), parked: pick(parked), queued }
+  }
+  const { settled, parked, full, queued, ...rest } = await enterOrLeave(connection, {
+    ...request,
+    outcomes: entering,
+  })
+  const left = new Map(full.map(({ index, entry }) => [outcomes[index]!, entry]))
+  return { outcome: pick(settled), parked: pick(parked), full: left, queued, ...rest }
 }
 
 function isDueNow(outcome: Outcome): boolean {

@@ -33,7 +33,13 @@ type Builder = Readonly<
 }
 
 const run = () => 1
-const LIMIT = ['concurrency', 'concurrency.limit', 'concurrency.key', 'concurrency.name']
+const LIMIT = [
+  'concurrency',
+  'concurrency.limit',
+  'concurrency.key',
+  'concurrency.name',
+  'concurrency.atLimit',
+]
 const RATE = ['', '.limit', '.per', '.burst', '.key', '.name'].map((option) => `rateLimit${option}`)
 const GRAPH = { version: 1, steps: { a: { handler: 'run' } }, dag: {} }
 

@@ -11,6 +11,7 @@ const FILTER = [
   'status',
   'key',
   'tags',
+  'waitingFor',
   'createdAfter',
   'createdBefore',
   'finishedAfter',

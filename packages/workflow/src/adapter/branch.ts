@@ -10,13 +10,15 @@ export type Branch = { readonly runs: true } | SkippedBranch
 export type SkippedBranch = { readonly runs: false } & SkipReason
 
 /**
- * Why a step is skipped: its `when` returned false, a choice has another case, a dependency ended in another way, or was skipped. Steps are named.
+ * Why a step is skipped: its `when` returned false, a choice has another case, a dependency ended in another way, or was skipped, or a limit had no
+ * slot for this key. Steps are named.
  */
 export type SkipReason =
   | { readonly because: 'when' }
   | { readonly because: 'case'; readonly choice: string; readonly case: string }
   | { readonly because: 'outcome'; readonly dependency: string; readonly outcome: 'completed' | 'failed' }
   | { readonly because: 'dependency'; readonly dependency: string }
+  | { readonly because: 'limit'; readonly limit: string; readonly key: string }
 
 /** The stored text of a `when` that returned true. */
 export const RUNS = JSON.stringify({ runs: true } satisfies Branch)

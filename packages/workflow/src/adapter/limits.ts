@@ -9,6 +9,12 @@ export interface LimitEntry {
   readonly key: string
   /** Who takes the slot: the attempt, until it has ended, or its run, until that has ended. */
   readonly of: 'step' | 'run'
+  /**
+   * What is recorded if there is no slot. Of a step, JSON text of a `SkippedBranch`: the step is skipped. Of a run, JSON text of a cause: the run is
+   * cancelled, unless one of its steps has completed or failed already, as in a run that is older than the limit; such a run waits. Default: the step
+   * waits.
+   */
+  readonly ifFull?: string | undefined
 }
 
 /** An attempt that may hold slots. */

@@ -154,6 +154,10 @@ export type Outcome = AttemptRef &
      * The handler may begin once each of these limits has a slot for it: all at once, or none. If they have, the attempt goes on, as after `decided`.
      * If not, the step is parked, and its result says so: it is released like one whose handler was not called, but no claim finds it until it has
      * got its slots. Asking again, because the answer was lost, takes nothing twice.
+     *
+     * If an entry that has no slot says what to do then (`ifFull`), nothing is parked: in the same commit the step is skipped, or its run is cancelled
+     * and the step is released. If several do, one of the run goes first, then the first by limit and key. Such entries don't stand in line: they look
+     * only at whether a slot is free. A step is not skipped as long as its run waits for a slot.
      */
     | { readonly type: 'enters'; readonly entries: readonly LimitEntry[] }
     /**
@@ -206,13 +210,22 @@ export type Outcome = AttemptRef &
 /** When a waiting step is due: `afterMs` after the settlement, or at an instant in epoch milliseconds. Store clock. */
 export type Wake = { readonly afterMs: number } | { readonly at: number }
 
+export type SettledAs =
+  | 'settled'
+  | 'lost'
+  | 'parked'
+  | { readonly full: LimitEntry }
+  | { readonly refused: string }
+
 export interface Settlement {
   /**
    * In the order of the outcomes. `settled`: recorded, now or by an earlier call whose answer was lost. `lost`: the attempt no longer held its step;
-   * nothing was written for it. `parked`: the step of an attempt that `enters` waits for a slot, and the attempt is over. `refused`: the store can
-   * never store this outcome, for the given reason; nothing was written, and the attempt still holds its step.
+   * nothing was written for it. `parked`: the step of an attempt that `enters` waits for a slot, and the attempt is over. `full`: this entry of an
+   * attempt that `enters` has no slot, what it says for that case (`ifFull`) is recorded, and the attempt is over; if an earlier call recorded it,
+   * whose answer was lost, the result is `parked`. `refused`: the store can never store this outcome, for the given reason; nothing was written, and
+   * the attempt still holds its step.
    */
-  readonly results: readonly ('settled' | 'lost' | 'parked' | { readonly refused: string })[]
+  readonly results: readonly SettledAs[]
   /** Steps that these outcomes made ready and that are now leased to the same worker. */
   readonly claims: readonly Claim[]
   /** Runs whose status these outcomes changed. */

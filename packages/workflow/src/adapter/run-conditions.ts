@@ -19,6 +19,8 @@ export interface RunConditions {
   readonly finishedBefore?: number | undefined
   /** Started for this run: its children and follow-ups. */
   readonly parentId?: string | undefined
+  /** A step of theirs waits for a slot of this limit, or for its instant under this rate; with this key, or with any. */
+  readonly waitingFor?: { readonly limit: string; readonly key?: string | undefined } | undefined
 }
 
 export interface RunFilter extends RunConditions {

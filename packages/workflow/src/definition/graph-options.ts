@@ -88,6 +88,7 @@ export interface GraphConcurrency<HandlerName extends string = string> {
   readonly limit: number
   readonly key?: HandlerName | undefined
   readonly name?: string | undefined
+  readonly atLimit?: 'wait' | 'skip' | undefined
 }
 
 export interface GraphStep<HandlerName extends string = string>

@@ -27,6 +27,12 @@ export interface ConcurrencyOptions<Context = LimitKeyContext> {
   readonly key?: ((context: Context) => string | Promise<string>) | undefined
   /** Steps and workflows that give the same name share one limit. Default: the workflow's name, and for a step `workflow.step`. */
   readonly name?: string | undefined
+  /**
+   * What happens if there is no slot. `wait`: whoever asks waits for one. `skip`: a step is skipped, as if its `when` had returned false; it must have
+   * a `when`, and be no item of a map and no round of a loop. A run is cancelled before its first step, with the limit and key as its cause. Default
+   * `wait`.
+   */
+  readonly atLimit?: 'wait' | 'skip' | undefined
 }
 
 /** How many begin in a time, in all worker processes together. */

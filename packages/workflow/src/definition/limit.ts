@@ -1,7 +1,7 @@
 import type { RateSpan } from '../adapter/limits.ts'
 import { definitionError, type Place } from '../graph/place.ts'
-import { duration, string } from '../options/index.ts'
-import { checkOptionNames, readOption, shown, wholeNumber } from './option-check.ts'
+import { duration, readOptions, string } from '../options/index.ts'
+import { checkOptionNames, oneOf, readOption, shown, wholeNumber } from './option-check.ts'
 
 /** A limit that an attempt enters before its handler is called. */
 export interface LimitPolicy {
@@ -13,6 +13,8 @@ export interface LimitPolicy {
   readonly rate: RateSpan | null
   /** Whether the attempt takes the slot, or its run. */
   readonly of: 'step' | 'run'
+  /** What happens if there is no slot: the step waits, or is skipped, or of a run: is cancelled. */
+  readonly atLimit: 'wait' | 'skip'
   /** `undefined` if it has none, null in a process that only starts runs. */
   readonly keyOf: LimitKey | null | undefined
 }
@@ -82,13 +84,14 @@ function concurrencyLimit(
   given: unknown,
   { of, keyOf }: { readonly of: LimitPolicy['of']; readonly keyOf: KeyLookup },
 ): LimitPolicy {
-  checkOptionNames(place, option, given, ['limit', 'key', 'name'])
-  const { limit, key, name } = given
+  checkOptionNames(place, option, given, ['limit', 'key', 'name', 'atLimit'])
+  const { limit, key, name, atLimit } = given
   return Object.freeze({
     name: name === undefined ? ownName(place) : readOption(place, `${option}.name`, name, limitName),
     concurrency: wholeNumber(place, `${option}.limit`, limit, { min: 1, max: CONCURRENCY_MAX }),
     rate: null,
     of,
+    atLimit: atLimit === undefined ? 'wait' : oneOf(place, `${option}.atLimit`, atLimit, ['wait', 'skip']),
     keyOf: key === undefined ? undefined : keyOf(`${option}.key`, key),
   })
 }
@@ -99,6 +102,7 @@ function rateLimitOf(
   given: unknown,
   { of, keyOf }: { readonly of: LimitPolicy['of']; readonly keyOf: KeyLookup },
 ): LimitPolicy {
+  refuseAtLimit(place, option, given)
   checkOptionNames(place, option, given, ['limit', 'per', 'burst', 'key', 'name'])
   const { limit, per, burst, key, name } = given
   const count = (member: string, value: unknown) =>
@@ -115,8 +119,19 @@ function rateLimitOf(
       burst: burst === undefined ? usualBurst(concurrency, perMs) : count('burst', burst),
     }),
     of,
+    atLimit: 'wait',
     keyOf: key === undefined ? undefined : keyOf(`${option}.key`, key),
   })
+}
+
+/** Whoever comes too early for a rate has its turn soon. */
+function refuseAtLimit(place: Place, option: string, given: unknown): void {
+  const atLimit = readOptions(given)?.['atLimit']
+  if (atLimit === undefined) return
+  throw definitionError(
+    place,
+    `${option}.atLimit is ${shown(atLimit)}, and a rate can only wait: remove atLimit, or give it to a limit of concurrency.`,
+  )
 }
 
 /**

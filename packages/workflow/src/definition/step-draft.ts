@@ -118,7 +118,14 @@ function stepLimits(
   place: Place,
   { limitKeyOf: keyOf, ...options }: UntypedStepOptions,
 ): StepDraft['limits'] {
-  return limitPolicies(place, options, { of: 'step', keyOf })
+  const limits = limitPolicies(place, options, { of: 'step', keyOf })
+  if (options.when === undefined && limits.some(({ atLimit }) => atLimit === 'skip')) {
+    throw definitionError(
+      place,
+      "concurrency.atLimit is 'skip', and the step has no when: what comes after it would not know that it may be skipped. Give the step when: () => true. Items of a map and rounds of a loop cannot be skipped: they wait.",
+    )
+  }
+  return limits
 }
 
 function onFailureOf(place: Place, { onFailure }: UntypedStepOptions): StepDraft['onFailure'] {

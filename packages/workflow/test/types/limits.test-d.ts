@@ -99,3 +99,30 @@ it('the key of a rate gets what that of a concurrency limit gets', () => {
   // @ts-expect-error A rate has a limit.
   define('typed', { version: 1 }).step('call', { rateLimit: { per: '1s' }, run: () => 1 })
 })
+
+it('atLimit says what happens without a slot, of a step, of a run and in a graph as data, but not of a rate', () => {
+  const concurrency = { limit: 1, atLimit: 'skip' } as const
+  const base = define('typed', { version: 1, concurrency })
+  const skippable = base.step('a', { when: () => true, concurrency, run: () => 1 })
+  skippable.step('b', {
+    dependsOn: ['a'],
+    onSkipped: 'run',
+    run: ({ deps }) => expectTypeOf(deps.a).toEqualTypeOf<number | undefined>(),
+  })
+  defineGraph(
+    'graph',
+    { steps: { a: { handler: 'run', when: 'run', concurrency } }, dag: {} },
+    { run: () => 1 },
+  )
+  // @ts-expect-error There is no such choice.
+  base.step('a', { when: () => true, concurrency: { limit: 1, atLimit: 'drop' }, run: () => 1 })
+  // @ts-expect-error A rate can only wait.
+  base.step('a', { when: () => true, rateLimit: { limit: 1, per: '1s', atLimit: 'skip' }, run: () => 1 })
+})
+
+it('runs are found by the limit that they wait for', () => {
+  type Filter = NonNullable<Parameters<Engine['runs']['list']>[0]>
+  expectTypeOf<{ waitingFor: { limit: string } }>().toExtend<Filter>()
+  expectTypeOf<{ waitingFor: { limit: string; key: string } }>().toExtend<Filter>()
+  expectTypeOf<{ waitingFor: { key: string } }>().not.toExtend<Filter>()
+})

@@ -1,4 +1,12 @@
-import type { Adapter, LimitEntry, LimitLine, LimitRecord, Outcome, RateSpan } from '@belay/workflow/adapter'
+import {
+  type Adapter,
+  type LimitEntry,
+  type LimitLine,
+  type LimitRecord,
+  type Outcome,
+  type RateSpan,
+  skipText,
+} from '@belay/workflow/adapter'
 import { enters } from '../scenario/index.ts'
 import { UNLIMITED } from '../scenario/worker.ts'
 import type { LimitCommand } from './command.ts'
@@ -74,7 +82,19 @@ function entriesOf({
   const own: LimitEntry = { limit: NAMES[0]!, key, of: 'step' }
   const other: LimitEntry = { limit: NAMES[1]!, key: KEYS[seed % 3]!, of: 'step' }
   const ofRun: LimitEntry = { limit: NAMES[2]!, key: '', of: 'run' }
-  return [[own], [own, other], [other], [ofRun], [ofRun, own]][seed % 5]!
+  return [[own], [own, other], [other], [ofRun], [ofRun, own]][seed % 5]!.map((each) => leaving(runId, each))
+}
+
+/** Some runs don't wait: all their steps say the same of one limit, as the steps of a workflow do. */
+function leaving(runId: string, place: LimitEntry): LimitEntry {
+  const left = NAMES[Number.parseInt(runId.slice(-4), 16) % 7]
+  return place.limit === left ? { ...place, ifFull: ifFull(place) } : place
+}
+
+function ifFull({ limit, key, of }: LimitEntry): string {
+  return of === 'step'
+    ? skipText({ because: 'limit', limit, key })
+    : JSON.stringify({ type: 'limit_reached', limit, key })
 }
 
 /** What a store answers to a command about limits, with instants counted from the `startedAt` of its side. */
@@ -88,7 +108,7 @@ export async function applyLimitCommand(
       const { workerId } = command
       const outcomes = side.own(command.outcomes)
       const { results, claims, runs } = await adapter.settle({ workerId, outcomes, handBackMax: UNLIMITED })
-      return { results, claims, runs }
+      return { results, claims: byRun(claims), runs: byRun(runs) }
     }
     case 'declareLimit':
       return adapter.declareLimits([
@@ -113,6 +133,15 @@ export async function applyLimitCommand(
         concurrency: String(concurrency),
       }))
   }
+}
+
+/** Nothing depends on their order. */
+function byRun<Row extends { readonly runId: string; readonly step?: number }>(
+  rows: readonly Row[],
+): readonly Row[] {
+  return [...rows].sort((one, other) =>
+    one.runId === other.runId ? one.step! - other.step! : one.runId < other.runId ? -1 : 1,
+  )
 }
 
 function comparableLimit(

@@ -115,11 +115,18 @@ export class World {
     this.drained = runs.map((run) => ({ run, graph: this.graphs.get(run.runId)! }))
   }
 
-  /** A parked step is released; every other attempt goes on. */
+  /** A parked step is released, and one that does not wait is skipped or released; every other attempt goes on. */
   #entered(workerId: string, outcomes: readonly Outcome[], { results }: Pick<Settlement, 'results'>): void {
     outcomes.forEach(({ runId, step, fence, direction, definitionId }, index) => {
-      if (results[index] !== 'parked') return
-      this.#settle(workerId, { runId, step, fence, direction, definitionId, type: 'released' })
+      const result = results[index]!
+      const isFull = typeof result === 'object' && 'full' in result
+      if (result !== 'parked' && !isFull) return
+      const ref = { runId, step, fence, direction, definitionId }
+      const skips = isFull && result.full.of === 'step'
+      this.#settle(
+        workerId,
+        skips ? { ...ref, type: 'skipped', branch: result.full.ifFull! } : { ...ref, type: 'released' },
+      )
     })
   }
 

@@ -1,4 +1,6 @@
+import { skipText } from '../../adapter/branch.ts'
 import type { LimitEntry } from '../../adapter/index.ts'
+import type { RunCause } from '../../cause.ts'
 import type { Handler, StepContext } from '../../definition/handler.ts'
 import type { LimitPolicy } from '../../definition/limit.ts'
 import { PermanentError } from '../../handler-errors.ts'
@@ -47,8 +49,16 @@ interface Subject {
 }
 
 function entersWith(limits: readonly LimitPolicy[], keys: readonly string[]): EntersEnd {
-  const entries = limits.map(({ name, of }, index): LimitEntry => ({ limit: name, key: keys[index]!, of }))
-  return { type: 'enters', entries }
+  return { type: 'enters', entries: limits.map((limit, index) => entryOf(limit, keys[index]!)) }
+}
+
+function entryOf({ name: limit, of, atLimit }: LimitPolicy, key: string): LimitEntry {
+  if (atLimit === 'wait') return { limit, key, of }
+  const ifFull =
+    of === 'step'
+      ? skipText({ because: 'limit', limit, key })
+      : JSON.stringify({ type: 'limit_reached', limit, key } satisfies RunCause)
+  return { limit, key, of, ifFull }
 }
 
 /** The keys, or a promise of them if a function returned one. */

@@ -1,5 +1,5 @@
 import type { RunStatus } from '../../adapter/lifecycle.ts'
-import type { RunCause, SerialisedError } from '../../cause.ts'
+import { limitReached, type RunCause, type SerialisedError } from '../../cause.ts'
 import type { StepDefinition } from '../../definition/step.ts'
 import { sentence } from '../../words.ts'
 import { attemptError, withoutStack } from '../base/stack-frames.ts'
@@ -67,6 +67,8 @@ function errorOf(cause: RunCause | undefined): Error | undefined {
       return stackless(cause.reason === undefined ? 'it was cancelled' : `it was cancelled: ${cause.reason}`)
     case 'deadline':
       return stackless(`it had not ended by its deadline, ${cause.deadlineAt}`)
+    case 'limit_reached':
+      return stackless(`it was cancelled: ${limitReached(cause)}`)
     case undefined:
       return undefined
   }

@@ -1,5 +1,5 @@
 import type { RunStatus } from '../../adapter/index.ts'
-import type { RunCause, SerialisedError } from '../../cause.ts'
+import { limitReached, type RunCause, type SerialisedError } from '../../cause.ts'
 import { BelayError } from '../../errors.ts'
 import { counted, sentence } from '../../words.ts'
 import type { RunSnapshot } from './run-snapshot.ts'
@@ -95,6 +95,7 @@ const UNKNOWN_OUTCOMES: ReadonlySet<string> = new Set([
 function headline(run: RunSnapshot): string {
   const who = `Run ${run.id} of "${run.workflow}" (version ${run.version})`
   if (run.cause?.type === 'deadline') return `${who} had not ended by its deadline, ${run.cause.deadlineAt}.`
+  if (run.cause?.type === 'limit_reached') return sentence(`${who} was cancelled: ${limitReached(run.cause)}`)
   if (run.cause?.type !== 'step_failed') {
     const reason = run.cause?.reason
     return sentence(`${who} was cancelled${reason === undefined ? '' : `: ${reason}`}`)

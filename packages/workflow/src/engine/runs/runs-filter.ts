@@ -1,4 +1,5 @@
 import { RUN_STATUSES, type RunConditions, type RunStatus } from '../../adapter/index.ts'
+import { limitName } from '../../definition/limit.ts'
 import { BelayError } from '../../errors.ts'
 import { type Instant, instantMs } from '../../instant.ts'
 import {
@@ -11,7 +12,10 @@ import {
   oneOrList,
   oneOrSomeOf,
   Refusal,
+  readAs,
+  readOptions,
   type SettingsOf,
+  string,
 } from '../../options/index.ts'
 import { shown } from '../../shown.ts'
 import { someTags } from '../base/tags.ts'
@@ -27,6 +31,8 @@ export interface RunsMatching {
   readonly tags?: readonly string[]
   /** Started for the run with this id: its children. */
   readonly parentId?: string
+  /** Runs of which a step waits for a slot of this limit, or for its turn under this rate: with this key, or with any. `''` is the key of a limit without keys. */
+  readonly waitingFor?: { readonly limit: string; readonly key?: string | undefined }
   /** Created at this instant or later, on the store's clock; a number is epoch milliseconds. */
   readonly createdAfter?: Instant | number
   /** Created earlier than this instant. */
@@ -56,6 +62,25 @@ const TIME: Kind<number> = {
   },
 }
 
+const LIMIT_LINE_NAMES = ['limit', 'key']
+const LIMIT_KEY = string(0, 256)
+
+/** A limit, or one of its keys. */
+const LIMIT_LINE: Kind<{ readonly limit: string; readonly key?: string | undefined }> = {
+  words: `the name of a limit and perhaps a key of up to 256 characters, like { limit: 'partner', key: 'acme' }`,
+  read(given) {
+    const line = readOptions(given)
+    if (line === undefined) return new Refusal(shown(given))
+    const other = Object.keys(line).find((option) => !LIMIT_LINE_NAMES.includes(option))
+    if (other !== undefined) return new Refusal(`an object with ${shown(other)}`)
+    const limit = readAs(limitName, line['limit'])
+    if (Refusal.is(limit)) return new Refusal(`an object whose limit is ${limit.got}`)
+    if (line['key'] === undefined) return { limit }
+    const key = readAs(LIMIT_KEY, line['key'])
+    return Refusal.is(key) ? new Refusal(`an object whose key is ${key.got}`) : { limit, key }
+  },
+}
+
 const CONDITIONS = {
   ...NARROWING,
   status: {
@@ -65,6 +90,7 @@ const CONDITIONS = {
   },
   key: { sets: 'the key of the run', takes: key, narrows: true },
   parentId: { sets: 'the run that the runs were started for', takes: id('run'), narrows: true },
+  waitingFor: { sets: 'the limit that steps of the runs wait for', takes: LIMIT_LINE, narrows: true },
   createdAfter: { sets: 'the earliest creation time of the runs', takes: TIME, narrows: true },
   createdBefore: { sets: 'the instant before which the runs were created', takes: TIME, narrows: true },
   finishedAfter: { sets: 'the earliest end of the runs', takes: TIME, narrows: true },

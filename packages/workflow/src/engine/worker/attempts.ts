@@ -1,4 +1,4 @@
-import type { Adapter, Claim, Settlement } from '../../adapter/index.ts'
+import type { Adapter, Claim, LimitEntry, Settlement } from '../../adapter/index.ts'
 import type { WorkflowDefinition } from '../../definition/workflow.ts'
 import type { BelayError } from '../../errors.ts'
 import { Attempt, type AttemptParts } from '../attempt/attempt.ts'
@@ -9,7 +9,7 @@ import type { ValueLimits } from '../attempt/telling.ts'
 import type { EventHub } from '../base/events.ts'
 import type { OutageWatch } from '../base/outage.ts'
 import type { PayloadCache } from '../base/payload-cache.ts'
-import type { AttemptEnd } from '../decisions/decide.ts'
+import { type AttemptEnd, refOf } from '../decisions/decide.ts'
 import type { Capacity } from './capacity.ts'
 import type { Lease } from './lease.ts'
 import {
@@ -112,23 +112,6 @@ export class Attempts {
 
   [Symbol.iterator](): Iterator<Attempt> {
     return this.#all.values()
-  }
-
-  /** The number of attempts that began longer ago than this, or have yet to begin. */
-  knownFor(ms: number): number {
-    const before = this.#parts.runtime.clock.now() - ms
-    let known = 0
-    for (const { startedAt } of this.#all) if (startedAt < before) known += 1
-    return known
-  }
-
-  /** Runs with a forward attempt in flight that began before `instant` of the engine's clock. */
-  forwardRuns(instant: number): string[] {
-    const runs = new Set<string>()
-    for (const { claim, phase, startedAt } of this.#all) {
-      if (claim.direction === 'forward' && phase === 'running' && startedAt < instant) runs.add(claim.runId)
-    }
-    return [...runs]
   }
 
   /** Takes claims on. Gives them up at once if the session is closed. */
@@ -270,6 +253,7 @@ export class Attempts {
   }
 
   #recorded({ item: attempt, outcome }: SettlerEntry<Attempt>, result: SettleResult): void {
+    if (typeof result === 'object') return this.#left(attempt, result.full)
     const goesOn = outcome.type === 'decided' || outcome.type === 'enters'
     if (goesOn && result === 'settled') return this.#goOn(attempt, outcome.type)
     this.#all.delete(attempt)
@@ -281,6 +265,18 @@ export class Attempts {
     }
     if (this.#stoppingRuns.has(outcome.runId)) this.#parts.onStoppingRunMoved(outcome.runId)
     if (result === 'abandoned') this.#capacity.recorded()
+  }
+
+  /** A limit had no slot, and the step does not wait for one: it was skipped, or its run was cancelled. */
+  #left(attempt: Attempt, { of, ifFull }: LimitEntry): void {
+    const ref = refOf(attempt.claim)
+    if (of === 'step')
+      return this.#recorded(
+        { item: attempt, outcome: { ...ref, type: 'skipped', branch: ifFull! } },
+        'settled',
+      )
+    this.#recorded({ item: attempt, outcome: { ...ref, type: 'released', begun: false } }, 'parked')
+    this.#parts.onStoppingRunMoved(ref.runId)
   }
 
   /** It holds its step still, and its handler has yet to begin. Its run may have stopped meanwhile, or its worker. */

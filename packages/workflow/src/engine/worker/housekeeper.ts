@@ -1,6 +1,7 @@
 import { type Adapter, type LimitLine, UNCLAIMED_MS } from '../../adapter/index.ts'
 import type { EventHub } from '../base/events.ts'
 import type { Runtime } from '../base/runtime.ts'
+import { forwardRuns } from './known-attempts.ts'
 import type { Crowd } from './peers.ts'
 import type { Session } from './session.ts'
 
@@ -58,14 +59,14 @@ export class Housekeeper {
   /** Whether no attempt is so new that the last look left it out, and no line of waiting steps. */
   hasAskedForAll({ attempts }: Session): boolean {
     if (this.#hasToTend || this.#tendedTo !== null) return false
-    const asked = attempts.forwardRuns(this.#askedBefore)
-    return attempts.forwardRuns(Number.POSITIVE_INFINITY).length === asked.length
+    const asked = forwardRuns(attempts, this.#askedBefore)
+    return forwardRuns(attempts, Number.POSITIVE_INFINITY).length === asked.length
   }
 
   async look({ attempts }: Session): Promise<void> {
     const { adapter, runtime, onStopped } = this.#parts
     this.#askedBefore = runtime.clock.now() - LONG_MS
-    const runIds = attempts.forwardRuns(this.#askedBefore)
+    const runIds = forwardRuns(attempts, this.#askedBefore)
     if (runIds.length > 0) onStopped(await adapter.stopping({ runIds }))
     await this.#sweep()
     if (this.#parts.hasLimits) await this.#tend()

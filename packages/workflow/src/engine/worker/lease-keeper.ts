@@ -1,6 +1,7 @@
 import type { Adapter } from '../../adapter/index.ts'
 import type { WorkflowDefinition } from '../../definition/workflow.ts'
 import type { Runtime } from '../base/runtime.ts'
+import { knownBefore } from './known-attempts.ts'
 import type { Crowd } from './peers.ts'
 import type { Session } from './session.ts'
 
@@ -69,7 +70,7 @@ export class LeaseKeeper {
       workerId,
       leaseMs,
       busy: capacity.busy,
-      known: attempts.knownFor(leaseMs),
+      known: knownBefore(attempts, sentAt - leaseMs),
     })
     if (session !== this.#parts.session()) return
     if (renewed === 'lost') return onLost()

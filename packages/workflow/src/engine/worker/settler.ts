@@ -1,4 +1,4 @@
-import type { Adapter, Outcome, Settlement, SlotHolder } from '../../adapter/index.ts'
+import type { Adapter, LimitEntry, Outcome, Settlement, SlotHolder } from '../../adapter/index.ts'
 import { HeldUp } from '../base/held-up.ts'
 import type { OutageWatch } from '../base/outage.ts'
 import { pause, type Runtime } from '../base/runtime.ts'
@@ -14,7 +14,8 @@ const REFUSALS_MAX = 5
 /** After this many held-up tries, about five seconds, onHeldUp is called. */
 const HELD_UP_TRIES = 8
 
-export type SettleResult = 'settled' | 'lost' | 'parked' | 'abandoned'
+/** `full`: this entry had no slot, and what it says for that case is recorded. */
+export type SettleResult = 'settled' | 'lost' | 'parked' | 'abandoned' | { readonly full: LimitEntry }
 
 export interface SettlerOptions<Item> {
   readonly adapter: Adapter
@@ -165,7 +166,7 @@ export class Settler<Item> {
       const refused: { readonly entry: SettlerEntry<Item>; readonly reason: string }[] = []
       batch.forEach((entry, index) => {
         const result = settlement.results[index] ?? 'lost'
-        if (typeof result === 'string') onResult(entry, result)
+        if (typeof result === 'string' || 'full' in result) onResult(entry, result)
         else refused.push({ entry, reason: result.refused })
       })
       onSettled(settlement, batch)

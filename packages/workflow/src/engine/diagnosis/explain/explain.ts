@@ -5,7 +5,7 @@ import {
   type RunRecord,
   type StepRecord,
 } from '../../../adapter/index.ts'
-import type { RunCause } from '../../../cause.ts'
+import { limitReached, type RunCause } from '../../../cause.ts'
 import { counted } from '../../../words.ts'
 import { capacity } from './capacity.ts'
 import type { Explanation, RunToExplain } from './explanation.ts'
@@ -126,6 +126,7 @@ function parkedStanding(found: RunToExplain, open: number): string {
 function whyEnded({ cause }: RunToExplain['run']): string {
   if (cause === null) return ''
   const told = JSON.parse(cause) as RunCause
+  if (told.type === 'limit_reached') return `, because ${limitReached(told)}`
   return told.type === 'step_failed' ? `, because "${told.step}" failed (${told.error.message})` : ''
 }
 

@@ -1,5 +1,5 @@
 import { type StepRecord, skipOf } from '../../../adapter/index.ts'
-import type { SerialisedError } from '../../../cause.ts'
+import { limitReached, type SerialisedError } from '../../../cause.ts'
 import { sentence } from '../../../words.ts'
 import type { SkipExplanation } from './explanation.ts'
 
@@ -25,6 +25,8 @@ function because(branch: StepRecord['branch']): string {
       return ` because "${reason.dependency}" ${reason.outcome}`
     case 'dependency':
       return ` because "${reason.dependency}" was skipped`
+    case 'limit':
+      return `: ${limitReached(reason)}`
     case undefined:
       return ' by an operator'
   }

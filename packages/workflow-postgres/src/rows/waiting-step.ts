@@ -1,4 +1,4 @@
-import { stepIs } from '../rows/step-lookup.ts'
+import { stepIs } from './step-lookup.ts'
 
 /** Whether a parked step still waits: it has neither been claimed nor cancelled, nor has its run stopped or paused. */
 export function waitingStep(waiter: string): string {
