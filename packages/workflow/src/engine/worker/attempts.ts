@@ -40,6 +40,7 @@ export interface AttemptsParts extends Omit<AttemptParts, 'onCall' | 'onLateResu
   readonly tellingOutage: OutageWatch
   readonly workerId: string
   readonly concurrency: number
+  readonly undoSlots: number
   readonly keepAttempts: boolean
   readonly storeStacks: boolean
   readonly valueLimits: ValueLimits
@@ -259,7 +260,7 @@ export class Attempts {
   #settlerOptions(parts: AttemptsParts): SettlerOptions<Attempt> {
     return {
       ...parts,
-      reserve: (entries) => this.#capacity.reserve(dependentsOf(entries)),
+      reserve: (entries) => this.#capacity.reserve(dependentsOf(entries), this.#roomAfter(entries)),
       frees: slotHolders,
       onResult: (entry, result) => this.#recorded(entry, result),
       onSettled: (settlement, entries) => this.#settled(settlement, entries),
@@ -267,6 +268,12 @@ export class Attempts {
       onHeldUp: ({ item }, error) => this.#reports.heldUp(item, error),
       replacement: ({ item, outcome }, reason) => replacementFor(item, outcome, reason),
     }
+  }
+
+  /** Undos make undos ready, for which there is room even if all slots are taken. */
+  #roomAfter(entries: readonly SettlerEntry<Attempt>[]): number {
+    const areUndos = entries.every(({ item }) => item.claim.direction === 'undo')
+    return areUndos ? this.#capacity.undoRoom : this.#capacity.room
   }
 
   #recorded({ item: attempt, outcome }: SettlerEntry<Attempt>, result: SettleResult): void {
