@@ -57,18 +57,20 @@ const ALL_UNDOS = [
 ]
 
 describe('a rollback while all slots are taken by handlers that do not end', () => {
-  it.each([1, 2])('goes on to its end in the slot that only undos take, beside %i others', async (concurrency) => {
-    const { heard, clock, run, fail, ends } = await opened({ concurrency })
-    fail()
-    await clock.advance(60_000)
+  it.each([1, 2])(
+    'goes on to its end in the slot that only undos take, beside %i others',
+    async (concurrency) => {
+      const { heard, clock, run, fail, ends } = await opened({ concurrency })
+      fail()
+      await clock.advance(60_000)
 
-
-    expect((await run.status()).status).toBe('compensated')
-    const begun = Array.from({ length: concurrency }, (_, n) => `long ${n} began`)
-    expect(heard.filter((line) => line.startsWith('undo'))).toEqual(ALL_UNDOS)
-    expect(heard.filter((line) => line.startsWith('long'))).toEqual(begun)
-    expect(ends).toHaveLength(concurrency)
-  })
+      expect((await run.status()).status).toBe('compensated')
+      const begun = Array.from({ length: concurrency }, (_, n) => `long ${n} began`)
+      expect(heard.filter((line) => line.startsWith('undo'))).toEqual(ALL_UNDOS)
+      expect(heard.filter((line) => line.startsWith('long'))).toEqual(begun)
+      expect(ends).toHaveLength(concurrency)
+    },
+  )
 
   it('waits for one of them to end without such a slot', async () => {
     const { heard, clock, run, fail, ends } = await opened({ concurrency: 1, undoSlots: 0 })
@@ -82,5 +84,4 @@ describe('a rollback while all slots are taken by handlers that do not end', () 
     expect(heard).toContain('undo of charge, try 1')
     expect((await run.status()).status).not.toBe('compensated')
   })
-
 })

@@ -14,6 +14,7 @@ import type { EngineSettings } from './options.ts'
 import { Retention } from './retention/retention.ts'
 import { storeDeclared } from './schedules/declared.ts'
 import { type FirerParts, fireDue } from './schedules/firing.ts'
+import { queuedFirings } from './schedules/queued-firings.ts'
 import { Worker, type WorkerParts } from './worker/worker.ts'
 
 /** How long stopping waits for a running round of pruning, in addition to the worker's timeout. */
@@ -116,7 +117,11 @@ export class Working {
       definitions,
       children,
       fireSchedules: () => fireDue(this.firing),
-      endFollowers: [...this.#endFollowers(definitions), (ended) => ends.follow(ended)],
+      endFollowers: [
+        ...this.#endFollowers(definitions),
+        (ended) => ends.follow(ended),
+        queuedFirings(this.firing),
+      ],
       onStopped: (runIds) => {
         if (isParent) ends.stopped(runIds)
       },

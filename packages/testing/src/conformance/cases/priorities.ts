@@ -151,7 +151,9 @@ export const priorityCases: Cases = {
     expect(await given.adapter.claim(request)).toMatchObject({ claims: [] })
     await given.advance(1_000)
     await given.adapter.sweep({ limit: 10 })
-    expect(await given.adapter.claim(request)).toMatchObject({ claims: [{ attempt: 2, fence: undo!.fence + 1 }] })
+    expect(await given.adapter.claim(request)).toMatchObject({
+      claims: [{ attempt: 2, fence: undo!.fence + 1 }],
+    })
   },
 
   'items of a map have the priority of their map': async (given) => {
