@@ -18,6 +18,7 @@ import {
   endOnceTold,
   outcomeOf,
   replacementFor,
+  roomAfter,
   slotHolders,
 } from './outcome-of.ts'
 import { overtakenBy } from './overtaken.ts'
@@ -260,7 +261,7 @@ export class Attempts {
   #settlerOptions(parts: AttemptsParts): SettlerOptions<Attempt> {
     return {
       ...parts,
-      reserve: (entries) => this.#capacity.reserve(dependentsOf(entries), this.#roomAfter(entries)),
+      reserve: (entries) => this.#capacity.reserve(dependentsOf(entries), roomAfter(entries, this.#capacity)),
       frees: slotHolders,
       onResult: (entry, result) => this.#recorded(entry, result),
       onSettled: (settlement, entries) => this.#settled(settlement, entries),
@@ -268,12 +269,6 @@ export class Attempts {
       onHeldUp: ({ item }, error) => this.#reports.heldUp(item, error),
       replacement: ({ item, outcome }, reason) => replacementFor(item, outcome, reason),
     }
-  }
-
-  /** Undos make undos ready, for which there is room even if all slots are taken. */
-  #roomAfter(entries: readonly SettlerEntry<Attempt>[]): number {
-    const areUndos = entries.every(({ item }) => item.claim.direction === 'undo')
-    return areUndos ? this.#capacity.undoRoom : this.#capacity.room
   }
 
   #recorded({ item: attempt, outcome }: SettlerEntry<Attempt>, result: SettleResult): void {

@@ -91,6 +91,14 @@ export function dependentsOf(entries: readonly SettlerEntry<Attempt>[]): number 
   return count
 }
 
+/** The room for what these make ready. Undos make undos ready, for which there is room even if all slots are taken. */
+export function roomAfter(
+  entries: readonly SettlerEntry<Attempt>[],
+  { room, undoRoom }: { readonly room: number; readonly undoRoom: number },
+): number {
+  return entries.every(({ item }) => item.claim.direction === 'undo') ? undoRoom : room
+}
+
 /** The attempts of these that may leave a slot behind. Undefined for none, as nearly always. */
 export function slotHolders(entries: readonly SettlerEntry<Attempt>[]): readonly SlotHolder[] | undefined {
   let holders: SlotHolder[] | undefined
