@@ -156,6 +156,49 @@ export const priorityCases: Cases = {
     })
   },
 
+  'an urgent run of one workflow is claimed before a flood of another, by a worker that has both': async (
+    given,
+  ) => {
+    const [flood, other] = [await given.graph('flood', PAIR), await given.graph('other', PAIR)]
+    for (let n = 0; n < 30; n += 1) await given.start(flood)
+    await given.advance(MINUTE_MS)
+    const urgent = await given.start(other, { priority: 2 })
+    const worker = await given.worker()
+
+    expect((await worker.take(5))[0]).toMatchObject({ runId: urgent.id })
+    expect(await worker.take()).toHaveLength(26)
+  },
+
+  'steps claimed one at a time come in the order of their places, whatever their workflows': async (
+    given,
+  ) => {
+    const graphs = [await given.graph('one', PAIR), await given.graph('other', PAIR)]
+    const runs = []
+    for (const [place, priority] of [5, 0, 3, 1, 9, 2].entries())
+      runs.push({ priority, run: await given.start(graphs[place % 2]!, { priority }) })
+    const worker = await given.worker()
+    const order = []
+    for (const _ of runs) order.push((await worker.take(1))[0]!.runId)
+
+    const byPriority = [...runs].sort((one, next) => next.priority - one.priority)
+    expect(order).toEqual(byPriority.map(({ run }) => run.id))
+  },
+
+  'one claim may take steps of the workflow whose first step is the most urgent, and the next begins with the other one':
+    async (given) => {
+      const [mixed, other] = [await given.graph('mixed', PAIR), await given.graph('other', PAIR)]
+      for (let n = 0; n < 30; n += 1) await given.start(mixed)
+      const first = await given.start(mixed, { priority: 20 })
+      const second = await given.start(other, { priority: 10 })
+      const worker = await given.worker()
+
+      const claimed = await worker.take(5)
+      const next = claimed.some(({ runId }) => runId === second.id) ? claimed : await worker.take(1)
+
+      expect(claimed[0]).toMatchObject({ runId: first.id })
+      expect(next.map(({ runId }) => runId)).toContain(second.id)
+    },
+
   'items of a map have the priority of their map': async (given) => {
     const { run, worker } = await mapped(given, { priority: 2 })
     await expand(worker, run, 2)
