@@ -11,10 +11,10 @@ import { type FamilyParts, familyOf } from './children/family.ts'
 import { tellMode } from './development.ts'
 import { followUps } from './follow-ups.ts'
 import type { EngineSettings } from './options.ts'
+import { queuedFirings } from './queued-firings.ts'
 import { Retention } from './retention/retention.ts'
 import { storeDeclared } from './schedules/declared.ts'
 import { type FirerParts, fireDue } from './schedules/firing.ts'
-import { queuedFirings } from './schedules/queued-firings.ts'
 import { Worker, type WorkerParts } from './worker/worker.ts'
 
 /** How long stopping waits for a running round of pruning, in addition to the worker's timeout. */

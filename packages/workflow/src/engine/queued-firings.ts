@@ -1,6 +1,6 @@
-import type { EndFollower } from '../worker/run-ends.ts'
-import { type FirerParts, fireNext } from './firing.ts'
-import { scheduleOfKey } from './prepare-runs.ts'
+import { type FirerParts, fireNext } from './schedules/firing.ts'
+import { scheduleOfKey } from './schedules/prepare-runs.ts'
+import type { EndFollower } from './worker/run-ends.ts'
 
 /**
  * Starts the firing that waits for the end of a run. The end is kept until it has been followed, so a worker that dies meanwhile leaves it to another
