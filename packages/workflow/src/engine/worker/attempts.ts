@@ -14,16 +14,15 @@ import type { Capacity } from './capacity.ts'
 import type { Lease } from './lease.ts'
 import {
   definitionsOf,
-  dependentsOf,
   endOnceTold,
   outcomeOf,
   replacementFor,
-  roomAfter,
+  reserveFor,
   slotHolders,
 } from './outcome-of.ts'
 import { overtakenBy } from './overtaken.ts'
 import { partsOfAttempt } from './parts-of-attempt.ts'
-import { Performer } from './performer.ts'
+import { Performer, type PerformerParts } from './performer.ts'
 import { pushBack } from './push-back.ts'
 import { rememberOutcome } from './remember-outcome.ts'
 import { type SettleResult, Settler, type SettlerEntry, type SettlerOptions } from './settler.ts'
@@ -33,15 +32,15 @@ import { Teller } from './teller.ts'
 /** Runs known to be stopping that a session remembers; older ones are noticed again by asking the store. */
 const STOPPING_MAX = 10_000
 
-export interface AttemptsParts extends Omit<AttemptParts, 'onCall' | 'onLateResult' | 'telling'> {
+export interface AttemptsParts
+  extends Omit<AttemptParts, 'onCall' | 'onLateResult' | 'telling'>,
+    Pick<PerformerParts, 'concurrency' | 'undoSlots'> {
   readonly adapter: Adapter
   readonly events: EventHub
   readonly outage: OutageWatch
   /** Of the calls that send what attempts tell. */
   readonly tellingOutage: OutageWatch
   readonly workerId: string
-  readonly concurrency: number
-  readonly undoSlots: number
   readonly keepAttempts: boolean
   readonly storeStacks: boolean
   readonly valueLimits: ValueLimits
@@ -261,7 +260,7 @@ export class Attempts {
   #settlerOptions(parts: AttemptsParts): SettlerOptions<Attempt> {
     return {
       ...parts,
-      reserve: (entries) => this.#capacity.reserve(dependentsOf(entries), roomAfter(entries, this.#capacity)),
+      reserve: (entries) => reserveFor(entries, this.#capacity),
       frees: slotHolders,
       onResult: (entry, result) => this.#recorded(entry, result),
       onSettled: (settlement, entries) => this.#settled(settlement, entries),
