@@ -209,16 +209,15 @@ export class Attempts {
 
   /** Its run was stopping when this session last heard of it. But the claim may be older, or an operator may have sent the run forward again. */
   async #performIfForward(attempt: Attempt): Promise<void> {
-    const { adapter, capacity } = this.#parts
-    const { runId } = attempt.claim
-    const stopping = await adapter.stopping({ runIds: [runId] }).catch(() => [runId])
+    const runIds = [attempt.claim.runId]
+    const stopping = await this.#parts.adapter.stopping({ runIds }).catch(() => runIds)
     // It may have been given up meanwhile.
     if (attempt.phase !== 'queued') return
-    if (capacity.isClosed || stopping.length > 0) {
+    if (this.#capacity.isClosed || stopping.length > 0) {
       this.#giveUpQueued(attempt)
       return
     }
-    this.#stoppingRuns.delete(runId)
+    this.#stoppingRuns.delete(attempt.claim.runId)
     this.#performer.perform(attempt)
   }
 
