@@ -13,6 +13,7 @@ import { peersSection } from './peers.ts'
 import { perStepSection } from './per-step.ts'
 import { recoverySection } from './recovery.ts'
 import { scaleSection } from './scale.ts'
+import { schedulesSection } from './schedules.ts'
 import type { Section } from './section.ts'
 import { sleepingSection } from './sleeping.ts'
 
@@ -26,6 +27,7 @@ export const SECTIONS: readonly Section[] = [
   idleSection,
   crowdSection,
   sleepingSection,
+  schedulesSection,
   limitsSection,
   recoverySection,
   perStepSection,

@@ -4,6 +4,7 @@ import { WORKLOADS, type Workload } from '../workloads.ts'
 import { awaitAll, measureResults, type ResultLatencies, runAndAwait } from './awaiting.ts'
 import type { Commands, Latencies, WorkerSetup, WorkerUsage } from './messages.ts'
 import { measureWakes, PATIENT, putToSleep, type WakeLatencies } from './patience.ts'
+import { putSchedules } from './scheduling.ts'
 import { sharedNow } from './shared-clock.ts'
 import { type OpenedStore, openStore } from './store.ts'
 import { type Turn, turns } from './turns.ts'
@@ -55,6 +56,10 @@ export class BenchWorker implements Readonly<{ [Name in keyof Commands]: Verb<Na
     if (by === 'bulk') await startInBulk(engine, this.#workload, count, awaits ? awaitAll : undefined)
     else await startOneByOne(engine, this.#workload, count)
     return { seconds: (performance.now() - since) / 1_000 }
+  }
+
+  putSchedules(given: Commands['putSchedules']['argument']): Promise<{ seconds: number }> {
+    return putSchedules(this.#opened(), this.#workload.workflow, given)
   }
 
   async work(): Promise<{ atMs: number }> {

@@ -1,6 +1,7 @@
 import type { WorkloadName } from '../workloads.ts'
 import type { ResultLatencies } from './awaiting.ts'
 import type { WakeLatencies } from './patience.ts'
+import type { SchedulesToPut } from './scheduling.ts'
 import type { Turn } from './turns.ts'
 
 /** Where a worker's runs are. The last two are in the worker's own process. */
@@ -46,6 +47,8 @@ export interface Commands {
     argument: { count: number; by: 'bulk' | 'single'; awaits?: boolean }
     answer: { seconds: number }
   }
+  /** Puts schedules of the workload's workflow. */
+  putSchedules: { argument: SchedulesToPut; answer: { seconds: number } }
   /** Begins to work. `atMs` is the time of that, on a clock that all processes of a machine share. */
   work: { argument: null; answer: { atMs: number } }
   /** Starts runs that wait, half of them for a time and half for a signal. Answers once all wait. */

@@ -1,6 +1,6 @@
 import { claimStepsDirectly } from '../src/claim/claim-directly.ts'
 import { claimItems, findMapped, unpackRanges } from '../src/claim/claim-items.ts'
-import { claimSteps } from '../src/claim/claim-steps.ts'
+import { claimSteps, claimUndos } from '../src/claim/claim-steps.ts'
 import type { Statement } from '../src/connection/statement.ts'
 import { findEnds, forgetEnds } from '../src/ends/run-ends.ts'
 import { wakeParentsStatement } from '../src/ends/wake-parents.ts'
@@ -91,6 +91,7 @@ function list(element: (index: number) => string): string {
 /** The statements that run all day, with arguments as SQL. */
 export const HOT: readonly (readonly [Statement<unknown>, string])[] = [
   [claimSteps, `'${WORKER}', '{1,2}', ${BATCH}, '{-Infinity,0}', ${BATCH}, '{1,2}'`],
+  [claimUndos, `'${WORKER}', '{1,2}', ${BATCH}, '{-Infinity,-Infinity}', ${BATCH}, '{1,2}'`],
   [claimStepsDirectly, `'${WORKER}', '{1,2}', ${BATCH}, '{-Infinity,0}', '{1,2}', '20ms'`],
   [claimItems, `'${WORKER}', '{1,2}', ${BATCH}, '{-Infinity,0}', '{1,2}', '20ms', 8`],
   [unpackRanges, `'${WORKER}', '{1,2}', '{-Infinity,0}', 8`],

@@ -60,7 +60,7 @@ insert into belay.workflow_ready (available_at, definition_id, step, fence, run_
   select now(), 1, 0, 0, lpad(to_hex(n), 32, '0')::uuid from generate_series(1, 20000) n;
 insert into belay.workflow_schedules (name, workflow, declared, revision, firings, created_at, updated_at, next_at, due_at, spec)
   select lpad(to_hex(n), 32, '0'), 'w' || n % 100, false, 1, 10, now(), now(), now() + n * interval '1 second', now() + n * interval '1 second', '{}'
-  from generate_series(1, 20000) n;
+  from generate_series(1, 100000) n;
 insert into belay.workflow_firings (schedule, sequence, scheduled_at, decided_at, cause, status, run_id, is_open)
   select lpad(to_hex(n), 32, '0'), sequence, now(), now(), 'time', 'started', lpad(to_hex(n), 32, '0')::uuid, sequence = 10
   from generate_series(1, 20000) n, generate_series(1, 10) sequence;

@@ -61,6 +61,7 @@ export function placeLateSteps(rows: Rows): void {
   for (const late of rows.lateSteps) {
     if (late.availableAt > rows.now) continue
     rows.lateSteps.delete(late)
+    rows.changes += 1
     const run = rows.runs.get(late.runId)
     const isSame = run !== undefined && rowOf(run, late.step)?.fence === late.fence
     if (isSame) rows.queue.advance({ ...late, availableAt: late.place })

@@ -40,11 +40,15 @@ export class ReadyQueue {
     this.#sorted.splice(this.#position(entry), 1)
   }
 
-  /** The next entry of these definitions that is available at `now`. */
-  next(definitionIds: ReadonlySet<number>, now: number): QueuedStep | undefined {
+  /** The next wanted entry of these definitions that is available at `now`. */
+  next(
+    definitionIds: ReadonlySet<number>,
+    now: number,
+    isWanted: (entry: QueuedStep) => boolean,
+  ): QueuedStep | undefined {
     for (const entry of this.#sorted) {
       if (entry.availableAt > now) return undefined
-      if (definitionIds.has(entry.definitionId)) return entry
+      if (definitionIds.has(entry.definitionId) && isWanted(entry)) return entry
     }
     return undefined
   }

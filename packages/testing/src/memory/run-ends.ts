@@ -8,8 +8,8 @@ export function findRunEnds(rows: Rows, { definitionIds, after, limit }: RunEnds
     )
     .slice(0, limit)
     .map(({ sequence, ...end }) => {
-      const { workflow, parent } = rows.runs.get(end.runId)!
-      return { ...end, sequence: String(sequence), workflow, parent }
+      const { workflow, key, parent } = rows.runs.get(end.runId)!
+      return { ...end, sequence: String(sequence), workflow, key, parent }
     })
 }
 

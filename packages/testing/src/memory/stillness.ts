@@ -52,6 +52,7 @@ function lapsesAt(rows: Rows): number {
     const at = status === 'dead' ? Number.NEGATIVE_INFINITY : leaseExpiresAt
     if (at < first && rows.trusted.get(workerId)?.() !== true) first = at
   }
+  for (const { availableAt } of rows.lateSteps) first = Math.min(first, availableAt)
   for (const slot of rows.limits.slots.values()) {
     if (slot.isGiven && !hasWorker(rows, slot)) first = Math.min(first, slot.since + UNCLAIMED_MS + 1)
   }

@@ -52,7 +52,16 @@ async function opened(workflow: WorkflowDefinition, runs: number) {
     events.on(name, () => void heard.push(name))
   const runtime = { clock, random: () => 0.5, newId: (): string => randomUUID() }
   const session = new Session({
-    ...{ adapter, events, log, runtime, workerId: randomUUID(), concurrency: 2, leaseMs: LEASE_MS },
+    ...{
+      adapter,
+      events,
+      log,
+      runtime,
+      workerId: randomUUID(),
+      concurrency: 2,
+      undoSlots: 1,
+      leaseMs: LEASE_MS,
+    },
     definitions: new Map([[definitionId, workflow]]),
     outage: new OutageWatch({ during: 'settling', log, events, random: runtime.random }),
     payloads: new PayloadCache(store),

@@ -11,6 +11,7 @@ export interface ClaimRequest {
   readonly workerId: string
   readonly definitionIds: readonly number[]
   readonly limit: number
+  readonly undosOnly?: boolean
 }
 
 /** What a process remembers between claims. */

@@ -1,3 +1,4 @@
+import { PRIORITY_MAX } from '@belay/workflow/adapter'
 import type { Statement } from '../connection/statement.ts'
 import { begunAttempt, type ClaimAnswer, claimedColumns } from '../rows/claim-row.ts'
 import { newItem } from '../rows/item-rows.ts'
@@ -13,13 +14,7 @@ import { claimableSteps, claimRows, dueDefinitions, headColumns, trimmedLeases }
  */
 export const claimSteps: Statement<ClaimAnswer> = {
   name: 'claim_steps',
-  text: `
-with live_worker as materialized (
-  -- Declaring a worker dead locks this row exclusively, so it happens entirely before or entirely after this claim.
-  select w.id from belay.workflow_workers w where w.id = $1::uuid and w.status = 'live' for key share
-),
-${dueDefinitions('workflow_ready')},
--- Queue rows are never updated, so the ctid of a locked row stays valid until this statement ends.
+  text: leasing(`-- Queue rows are never updated, so the ctid of a locked row stays valid until this statement ends.
 due_rows as materialized (
   select due.row_at, due.run_id, due.step, due.fence, due.definition_id, due.available_at
   from due_definitions
@@ -32,7 +27,54 @@ due_rows as materialized (
     for update skip locked
   ) due
   limit $5::int
+)`),
+}
+
+/** How many rows at the head of a definition's queue are looked at for undos. */
+const UNDO_LOOK_MAX = 1_000
+
+/**
+ * Leases undos alone, for slots that are reserved for them. They are at the head of the queue, further ahead than a step that goes forward can have
+ * been placed; what goes forward and has been ready for longer than that is looked at and left. Guarantee, index and locks as of {@link claimSteps}.
+ */
+export const claimUndos: Statement<ClaimAnswer> = {
+  name: 'claim_undos',
+  text: leasing(`found_undos as materialized (
+  select first.row_at
+  from due_definitions
+  cross join lateral (
+    select r.ctid as row_at, r.run_id, r.step, r.fence from belay.workflow_ready r
+    where r.definition_id = due_definitions.definition_id
+      and r.available_at <= belay.store_now() - interval '${2 * PRIORITY_MAX} minutes'
+      and r.available_at >= due_definitions.since
+    order by r.available_at, r.run_id, r.step
+    limit ${UNDO_LOOK_MAX}
+  ) first
+  cross join lateral (
+    select s.fence from belay.workflow_steps s
+    where s.run_id = any (array[first.run_id]) and ${stepIs('s', 'first.step')}
+      and s.status = 'compensating' and s.fence = any (array[first.fence]) and s.worker_id is null
+    limit 1
+  ) undo
 ),
+due_rows as materialized (
+  select r.ctid as row_at, r.run_id, r.step, r.fence, r.definition_id, r.available_at from belay.workflow_ready r
+  where r.ctid = any (array(select f.row_at from found_undos f))
+  order by r.available_at, r.run_id, r.step
+  limit $5::int
+  for update skip locked
+)`),
+}
+
+/** The statement that leases steps whose hints `dueRows` yields and locks, as the CTE `due_rows`. */
+function leasing(dueRows: string): string {
+  return `
+with live_worker as materialized (
+  -- Declaring a worker dead locks this row exclusively, so it happens entirely before or entirely after this claim.
+  select w.id from belay.workflow_workers w where w.id = $1::uuid and w.status = 'live' for key share
+),
+${dueDefinitions('workflow_ready')},
+${dueRows},
 due_steps as materialized (
   select h.row_at, h.run_id, h.step, h.fence, h.definition_id, h.available_at, ${claimableSteps('due_rows h')}
 ),
@@ -98,5 +140,5 @@ from (
   ) newest
 ) m
 union all
-${claimRows('taken_steps')}`,
+${claimRows('taken_steps')}`
 }

@@ -2,9 +2,10 @@ import type { Claimed } from '@belay/workflow/adapter'
 import { isLockTimeout } from '../base/lock-wait.ts'
 import type { Connection } from '../connection/connection.ts'
 import { claimStepsDirectly } from './claim-directly.ts'
+import { ClaimMarks } from './claim-marks.ts'
 import { type ClaimMemory, type ClaimRequest, claimOnce, DIRECT_WAIT } from './claim-once.ts'
 import { claimRanges, withMaps } from './claim-ranges.ts'
-import { claimSteps } from './claim-steps.ts'
+import { claimSteps, claimUndos } from './claim-steps.ts'
 
 // Stale hints of stopped runs and locked steps must not hide the work behind them: after a look that met some, the next look takes four times as many
 // rows.
@@ -24,6 +25,7 @@ export async function claim(
   request: ClaimRequest,
   memory: ClaimMemory,
 ): Promise<Claimed | 'lost'> {
+  if (request.undosOnly === true) return claimQueuedUndos(connection, request, memory)
   const mapped = await withMaps(connection, request.definitionIds, memory)
   if (mapped.length === 0) return claimQueued(connection, request, memory)
   const sources = [
@@ -40,6 +42,21 @@ export async function claim(
     more ||= found.more
   }
   return { claims, more }
+}
+
+async function claimQueuedUndos(
+  connection: Connection,
+  request: ClaimRequest,
+  { journal }: ClaimMemory,
+): Promise<Claimed | 'lost'> {
+  const { workerId, definitionIds, limit } = request
+  // Always a look from the beginning, where undos are: the marks of the whole queue neither help nor learn from it.
+  const found = await claimOnce(request, { journal, marks: new ClaimMarks() }, (since, trimmed) =>
+    connection.query(claimUndos, [workerId, definitionIds, limit, since, limit, trimmed]),
+  )
+  if (found !== 'lost') return { claims: found.claims, more: false }
+  journal.forget(workerId)
+  return 'lost'
 }
 
 async function claimQueued(

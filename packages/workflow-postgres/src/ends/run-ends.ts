@@ -12,6 +12,7 @@ export const findEnds: Statement<{
   readonly run_id: string
   readonly definition_id: number
   readonly workflow: string
+  readonly key: string | null
   readonly status: RunEnd['status']
   readonly parent_run_id: string | null
   readonly parent_step: number | null
@@ -34,7 +35,7 @@ found_ends as materialized (
   order by found.sequence
   limit $3::int
 )
-select e.sequence::text as sequence, e.run_id, e.definition_id, r.workflow, e.status, r.parent_run_id, r.parent_step
+select e.sequence::text as sequence, e.run_id, e.definition_id, r.workflow, r.key, e.status, r.parent_run_id, r.parent_step
 from found_ends e
 join belay.workflow_runs r on r.id = any (array[e.run_id])
 order by e.sequence`,
@@ -66,6 +67,7 @@ export async function findRunEnds(
     runId: row.run_id,
     definitionId: row.definition_id,
     workflow: row.workflow,
+    key: row.key,
     status: row.status,
     parent: parentOf(row),
   }))

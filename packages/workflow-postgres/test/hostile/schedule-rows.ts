@@ -27,6 +27,14 @@ export const SCHEDULE_ROWS: readonly Row<World>[] = [
     options: { 1: [...OPTIONS, 'input'], 2: ['tx'] },
     where: ['schedules.put()', 'Input of', 'There is no', 'The tx given to'],
   },
+  {
+    name: 'schedules.putMany',
+    call: ({ engine }, ...args) =>
+      engine.schedules.putMany(...(args as unknown as Parameters<typeof engine.schedules.putMany>)),
+    args: () => [[{ name: NAME, ...daily() }], {}],
+    options: { 1: ['tx'] },
+    where: ['schedules.putMany()', 'Input of', 'There is no', 'The tx given to'],
+  },
   ...(['pause', 'resume', 'delete', 'trigger'] as const).map(
     (verb): Row<World> => ({
       name: `schedules.${verb}`,

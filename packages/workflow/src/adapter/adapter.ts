@@ -141,12 +141,14 @@ export interface Adapter extends ScheduleVerbs, LimitVerbs {
 
   /**
    * Leases up to `limit` ready steps of these definitions to the worker, longest available first. Skips forward steps of stopped runs. Also skips
-   * steps whose row is locked; they stay claimable. Returns `lost` if the worker is unknown or dead.
+   * steps whose row is locked; they stay claimable. With `undosOnly`, leases undos alone, and leaves everything else as it is; undos that are not yet
+   * at their places in the queue may be missed, and `more` means nothing. Returns `lost` if the worker is unknown or dead.
    */
   claim(request: {
     workerId: string
     definitionIds: readonly number[]
     limit: number
+    undosOnly?: boolean
   }): Promise<Claimed | 'lost'>
 
   /**

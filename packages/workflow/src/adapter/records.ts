@@ -16,6 +16,8 @@ export interface DefinitionShape {
   readonly endSteps?: true | undefined
   /** How the calls that start its runs are collected. Absent if each call starts a run. */
   readonly collects?: CollectMode | undefined
+  /** The priority of runs that are started without one, by a process that has not the code. Absent for 0. Not part of the checksum. */
+  readonly priority?: number | undefined
   /** Of a shape that development mode stored under a number of its own: the version that its code states. Not part of the checksum. */
   readonly derivedFrom?: number | undefined
 }
@@ -46,6 +48,8 @@ export interface StepShape {
   readonly irreversible?: boolean | undefined
   /** Once it has completed, its run goes forward only: every other step comes before or after it. Absent for false. */
   readonly pivot?: boolean | undefined
+  /** Added to the priority of its run. Absent for 0. Not part of the checksum. */
+  readonly priority?: number | undefined
 }
 
 export type WaitKind = 'sleep' | 'signal' | 'approval' | 'poll' | 'child'

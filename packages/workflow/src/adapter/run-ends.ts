@@ -18,6 +18,8 @@ export interface RunEnd {
   /** The definition that the run had when it ended. */
   readonly definitionId: number
   readonly workflow: string
+  /** The key of the run, if it has one still. */
+  readonly key: string | null
   /** The status with which the run ended, which an operator may have changed since. */
   readonly status: EndStatus
   readonly parent: ParentRun | null

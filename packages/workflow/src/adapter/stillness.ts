@@ -13,7 +13,7 @@ export interface Stillness {
   deadlineAt(): number
   /** When the first schedule is due. */
   scheduleAt(): number
-  /** When the first lease ends that nobody is sure to renew. In the past if a sweep would find something. */
+  /** When a sweep would find something first: a lease ends that nobody is sure to renew, or a step is due that has a priority or is an undo. */
   lapsesAt(): number
   /** The lease of this worker is sure to be renewed as long as `isSure()`. */
   trust(workerId: string, isSure: () => boolean): void

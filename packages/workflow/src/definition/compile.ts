@@ -78,6 +78,7 @@ export function compileDefinition(head: DefinitionHead, drafts: readonly StepDra
     facts: (number) => factsOf(byNumber[number]!),
     endSteps: head.endSteps,
     collects: head.start?.collect.mode,
+    priority: head.priority,
   })
   const pivots = [...byNumber.keys()].filter((number) => byNumber[number]!.pivot)
   const misplaced = parallelToPivot(head.name, graph, pivots)
@@ -135,6 +136,7 @@ function factsOf(draft: StepDraft): StepFacts {
     onFailure: onFailure === 'continue' ? onFailure : undefined,
     irreversible: irreversible || undefined,
     pivot: pivot || undefined,
+    priority: draft.priority,
   }
 }
 

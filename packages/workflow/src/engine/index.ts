@@ -61,7 +61,7 @@ export type { WatchedChange, WatchedStep, WatchOptions } from './runs/watch-run.
 export type { BackfillOptions, BackfillReport } from './schedules/backfill.ts'
 export type { ScheduleExplanation } from './schedules/explain-schedule.ts'
 export type { PreviewOptions, ScheduledTime } from './schedules/preview.ts'
-export type { DeclaredSchedule, ScheduleOptions } from './schedules/schedule-options.ts'
+export type { DeclaredSchedule, NamedSchedule, ScheduleOptions } from './schedules/schedule-options.ts'
 export type { ScheduleFiring, ScheduleSnapshot } from './schedules/schedule-snapshot.ts'
 export type {
   FiringsToRead,

@@ -55,6 +55,11 @@ export interface EngineOptions {
    * advance while its handlers are quick. Default 50.
    */
   readonly concurrency?: number
+  /**
+   * Slots in addition to `concurrency` that only undos take, 0 to 1,000: a rollback goes on while handlers that take long have all other slots. With 0 it
+   * waits until one of them ends. Default 1.
+   */
+  readonly undoSlots?: number
   /** How often the worker looks for work when nothing wakes it, 10 ms to 1 min. Default 200 ms. */
   readonly tick?: Duration
   /**
@@ -99,6 +104,7 @@ export interface EngineSettings extends CallSettings {
   readonly dev: boolean
   readonly schedules: readonly DeclaredSchedule[] | undefined
   readonly concurrency: number
+  readonly undoSlots: number
   readonly tickMs: number
   readonly leaseMs: number
   readonly name: string
@@ -124,6 +130,11 @@ const OPTIONS = {
   schedules: { sets: 'the schedules that this code declares', takes: anything },
   dev: { sets: 'whether this is development', takes: yesOrNo, default: false },
   concurrency: { sets: 'how many handlers run at once', takes: wholeNumber(1, 10_000), default: 50 },
+  undoSlots: {
+    sets: 'how many slots only undos take',
+    takes: wholeNumber(0, 1_000),
+    default: 1,
+  },
   tick: {
     sets: 'how often the engine looks for work when nothing wakes it',
     takes: duration('10ms', '1m'),
@@ -184,6 +195,7 @@ export function checkEngineOptions(options: EngineOptions): EngineSettings {
     workflows: checkWorkflows(checked.workflows),
     schedules: schedules === undefined ? undefined : checkDeclared(schedules),
     concurrency: checked.concurrency,
+    undoSlots: checked.undoSlots,
     tickMs: checked.tick,
     leaseMs: checked.lease ?? (dev ? DEV_LEASE_MS : LEASE_MS),
     payloadMaxBytes: checked.payloadMaxBytes,

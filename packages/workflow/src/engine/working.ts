@@ -11,6 +11,7 @@ import { type FamilyParts, familyOf } from './children/family.ts'
 import { tellMode } from './development.ts'
 import { followUps } from './follow-ups.ts'
 import type { EngineSettings } from './options.ts'
+import { queuedFirings } from './queued-firings.ts'
 import { Retention } from './retention/retention.ts'
 import { storeDeclared } from './schedules/declared.ts'
 import { type FirerParts, fireDue } from './schedules/firing.ts'
@@ -116,7 +117,11 @@ export class Working {
       definitions,
       children,
       fireSchedules: () => fireDue(this.firing),
-      endFollowers: [...this.#endFollowers(definitions), (ended) => ends.follow(ended)],
+      endFollowers: [
+        ...this.#endFollowers(definitions),
+        (ended) => ends.follow(ended),
+        queuedFirings(this.firing),
+      ],
       onStopped: (runIds) => {
         if (isParent) ends.stopped(runIds)
       },

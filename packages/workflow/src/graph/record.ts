@@ -15,23 +15,26 @@ export function definitionRecord(definition: {
   readonly facts: (step: number) => StepFacts
   readonly endSteps?: true | undefined
   readonly collects?: CollectMode | undefined
+  readonly priority?: number | undefined
 }): DefinitionRecord {
-  const { name, version, graph, facts, endSteps, collects } = definition
-  const steps = graph.names.map((step, number) =>
-    Object.freeze(
-      stepShape({
-        name: step,
-        dependsOn: graph.dependencies[number]!,
-        ...facts(number),
-      }),
-    ),
-  )
+  const { name, version, graph, facts, endSteps, collects, priority } = definition
+  const steps = graph.names.map((step, number) => {
+    const own = facts(number)
+    const known = stepShape({ name: step, dependsOn: graph.dependencies[number]!, ...own })
+    return Object.freeze({ ...known, ...unlessZero(own.priority) })
+  })
   const shape = Object.freeze({
     steps: Object.freeze(steps),
     ...(endSteps && { endSteps }),
     ...(collects && { collects }),
+    ...unlessZero(priority),
   })
   return Object.freeze({ name, version, checksum: shapeChecksum(shape), shape })
+}
+
+/** A priority may change within a version: it is no part of the checksum. */
+function unlessZero(priority: number | undefined): { readonly priority?: number } {
+  return priority === undefined || priority === 0 ? {} : { priority }
 }
 
 /** SHA-256 of the shape's canonical JSON, as hex. A database may reorder the keys of the shape: the checksum stays the same. */

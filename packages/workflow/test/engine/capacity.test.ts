@@ -8,6 +8,7 @@ function capacityOf(concurrency: number, unsent = () => 0) {
   const capacity = new Capacity({
     clock: systemClock,
     concurrency,
+    undoSlots: 1,
     unsent,
     onRoom: () => heard.push(`room for ${capacity.room}`),
     onDoubt: () => heard.push('doubt'),
@@ -35,6 +36,20 @@ describe('capacity', () => {
     expect(capacity.reserve(5).max).toBe(2)
     expect(capacity.reserve(1).max).toBe(0)
     expect(capacity.room).toBe(0)
+  })
+
+  it('claims one undo more than it has slots, unless a step is leased ahead already', () => {
+    const { capacity } = capacityOf(2)
+
+    const undos = [capacity.undosToClaim]
+    for (let taken = 1; taken <= 4; taken += 1) {
+      capacity.take()
+      undos.push(capacity.undosToClaim)
+    }
+    capacity.close()
+
+    expect(undos).toEqual([3, 2, 1, 0, 0])
+    expect(capacity.undosToClaim).toBe(0)
   })
 
   it('has room for as many undos as it has slots when all of them are taken, and for no more', () => {

@@ -2,12 +2,13 @@ import { describe, expect, it } from 'vitest'
 import { Slots } from '../../src/engine/worker/slots.ts'
 
 /** Items that end when told to. */
-function heldSlots(concurrency: number) {
+function heldSlots(concurrency: number, reserved = 0) {
   const began: string[] = []
   const ended: string[] = []
   const release = new Map<string, () => void>()
   const slots = new Slots<string, string>({
     concurrency,
+    reserved,
     perform: (item) => {
       began.push(item)
       if (item.startsWith('quick')) return item
@@ -122,5 +123,61 @@ describe('items that are put first', () => {
     expect(free).toBe(-4)
     expect(withdrawn).toEqual(['c'])
     expect(began).toEqual(['a', 'undo 1', 'undo 2', 'b'])
+  })
+
+  it('that are reserved perform only what was put first, when all others are taken', async () => {
+    const { slots, began, end } = heldSlots(2, 1)
+
+    for (const item of ['a', 'b', 'c']) slots.add(item)
+    await settled()
+    for (const item of ['first 1', 'first 2']) slots.addFirst(item)
+    await settled()
+    const whileFull = [...began]
+    end('first 1')
+    await settled()
+    const after = [...began]
+    end('a')
+    await settled()
+
+    expect(whileFull).toEqual(['a', 'b', 'first 1'])
+    expect(after).toEqual([...whileFull, 'first 2'])
+    expect(began).toEqual([...after, 'c'])
+  })
+
+  it('that are reserved stay empty while another one is free', async () => {
+    const { slots, began, end } = heldSlots(1, 1)
+
+    slots.addFirst('first 1')
+    await settled()
+    slots.add('a')
+    await settled()
+    const beside = [...began]
+    end('first 1')
+    await settled()
+
+    expect(beside).toEqual(['first 1'])
+    expect(began).toEqual(['first 1', 'a'])
+  })
+
+  it('take what is put first in the moment when a reserved one has just become free', async () => {
+    const began: string[] = []
+    const slots: Slots<string, string> = new Slots<string, string>({
+      concurrency: 1,
+      reserved: 1,
+      perform: (item) => {
+        began.push(item)
+        return item === 'long' ? new Promise(() => {}) : Promise.resolve(item)
+      },
+      onEnd: (item) => {
+        if (item === 'first 1') queueMicrotask(() => slots.addFirst('first 2'))
+      },
+    })
+
+    slots.add('long')
+    await settled()
+    slots.addFirst('first 1')
+    await settled()
+
+    expect(began).toEqual(['long', 'first 1', 'first 2'])
   })
 })

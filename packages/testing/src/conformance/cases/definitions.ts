@@ -24,6 +24,22 @@ export const definitionCases: Cases = {
     expect(await adapter.readDefinitions([saved!.id])).toEqual([saved])
   },
 
+  'a definition keeps the priorities of its runs and of its steps, and those that it had first': async ({
+    adapter,
+  }) => {
+    const { shape, ...record } = definitionRecord('one', DIAMOND)
+    const withPriority = (priority: number) => ({
+      ...record,
+      shape: { ...shape, priority, steps: shape.steps.map((step) => ({ ...step, priority })) },
+    })
+
+    await adapter.saveDefinitions([withPriority(3)])
+    const [again] = await adapter.saveDefinitions([withPriority(4)])
+
+    expect(again).toMatchObject(withPriority(3))
+    expect(await adapter.findDefinition({ name: 'one' })).toEqual(again)
+  },
+
   'saving the same definition again keeps its id': async ({ adapter }) => {
     const record = definitionRecord('one', DIAMOND)
     const first = await adapter.saveDefinitions([record])

@@ -107,6 +107,98 @@ export const priorityCases: Cases = {
     expect(UNDO_LEAD_MINUTES).toBeGreaterThan(2_000)
   },
 
+  'a claim of undos alone leases these, and leaves what goes forward in the queue': async (given) => {
+    const graph = await given.graph('diamond', DIAMOND)
+    const run = await given.start(graph)
+    const worker = await given.worker()
+    await worker.take(1)
+    await worker.complete(run, 'a')
+    await given.cancel(run)
+    await given.drain()
+    // What goes forward may have been ready for so long that its place is before that of an undo.
+    const longReady = await given.start(graph, { priority: 1_000, stepPriorities: [1_000, 0, 0, 0] })
+    await given.advance(2_002 * MINUTE_MS)
+    const urgent = await given.start(graph, { priority: 1_000, stepPriorities: [1_000, 0, 0, 0] })
+    const request = { workerId: worker.id, definitionIds: [graph.id], undosOnly: true }
+    expect(await given.adapter.claim({ ...request, limit: 9 })).toMatchObject({ claims: [] })
+    await given.adapter.beginUndo([
+      { runId: run.id, endsAs: 'cancelled', undos: [{ step: 0, openDependents: 0 }] },
+    ])
+
+    expect(await given.adapter.claim({ ...request, limit: 9 })).toMatchObject({
+      claims: [{ runId: run.id, step: 0, direction: 'undo', attempt: 1 }],
+    })
+    expect(await given.adapter.claim({ ...request, limit: 9 })).toMatchObject({ claims: [] })
+    expect((await worker.take(9)).map(({ runId }) => runId)).toEqual([longReady.id, urgent.id])
+    const unknown = { ...request, workerId: given.ids.workerId(), limit: 1 }
+    expect(await given.adapter.claim(unknown)).toBe('lost')
+  },
+
+  'an undo that is retried is claimed alone once the sweep after its time has placed it': async (given) => {
+    const graph = await given.graph('diamond', DIAMOND)
+    const run = await given.start(graph)
+    const worker = await given.worker()
+    await worker.take(1)
+    await worker.complete(run, 'a')
+    await given.cancel(run)
+    await given.drain()
+    await given.adapter.beginUndo([
+      { runId: run.id, endsAs: 'cancelled', undos: [{ step: 0, openDependents: 0 }] },
+    ])
+    const [undo] = await worker.take(1)
+    await worker.settle([{ ...undo!, type: 'retry', error: '{}', delayMs: 1_000 }])
+    const request = { workerId: worker.id, definitionIds: [graph.id], undosOnly: true, limit: 1 }
+    expect(await given.adapter.claim(request)).toMatchObject({ claims: [] })
+    await given.advance(1_000)
+    await given.adapter.sweep({ limit: 10 })
+    expect(await given.adapter.claim(request)).toMatchObject({
+      claims: [{ attempt: 2, fence: undo!.fence + 1 }],
+    })
+  },
+
+  'an urgent run of one workflow is claimed before a flood of another, by a worker that has both': async (
+    given,
+  ) => {
+    const [flood, other] = [await given.graph('flood', PAIR), await given.graph('other', PAIR)]
+    for (let n = 0; n < 30; n += 1) await given.start(flood)
+    await given.advance(MINUTE_MS)
+    const urgent = await given.start(other, { priority: 2 })
+    const worker = await given.worker()
+
+    expect((await worker.take(5))[0]).toMatchObject({ runId: urgent.id })
+    expect(await worker.take()).toHaveLength(26)
+  },
+
+  'steps claimed one at a time come in the order of their places, whatever their workflows': async (
+    given,
+  ) => {
+    const graphs = [await given.graph('one', PAIR), await given.graph('other', PAIR)]
+    const runs = []
+    for (const [place, priority] of [5, 0, 3, 1, 9, 2].entries())
+      runs.push({ priority, run: await given.start(graphs[place % 2]!, { priority }) })
+    const worker = await given.worker()
+    const order = []
+    for (const _ of runs) order.push((await worker.take(1))[0]!.runId)
+
+    const byPriority = [...runs].sort((one, next) => next.priority - one.priority)
+    expect(order).toEqual(byPriority.map(({ run }) => run.id))
+  },
+
+  'one claim may take steps of the workflow whose first step is the most urgent, and the next begins with the other one':
+    async (given) => {
+      const [mixed, other] = [await given.graph('mixed', PAIR), await given.graph('other', PAIR)]
+      for (let n = 0; n < 30; n += 1) await given.start(mixed)
+      const first = await given.start(mixed, { priority: 20 })
+      const second = await given.start(other, { priority: 10 })
+      const worker = await given.worker()
+
+      const claimed = await worker.take(5)
+      const next = claimed.some(({ runId }) => runId === second.id) ? claimed : await worker.take(1)
+
+      expect(claimed[0]).toMatchObject({ runId: first.id })
+      expect(next.map(({ runId }) => runId)).toContain(second.id)
+    },
+
   'items of a map have the priority of their map': async (given) => {
     const { run, worker } = await mapped(given, { priority: 2 })
     await expand(worker, run, 2)

@@ -35,6 +35,7 @@ export const runEndCases: Cases = {
         runId: run.id,
         definitionId: graph.id,
         workflow: 'single',
+        key: null,
         status: 'completed',
         parent: null,
       },

@@ -243,8 +243,11 @@ export class Side {
 
   async #claim({ workerId, graphs }: Extract<Command, { do: 'claim' }>): Promise<unknown> {
     const definitionIds = graphs.map((graph) => this.#definitionIds[graph]!)
-    const claimed = await this.adapter.claim({ workerId, definitionIds, limit: UNLIMITED })
-    return claimed === 'lost' ? claimed : claimed.claims.map(withoutInput)
+    // Undos first, as a worker does whose slots are taken; then all the rest.
+    const undo = await this.adapter.claim({ workerId, definitionIds, limit: 1, undosOnly: true })
+    const rest = await this.adapter.claim({ workerId, definitionIds, limit: UNLIMITED })
+    if (undo === 'lost' || rest === 'lost') return rest
+    return [...undo.claims, ...rest.claims].map(withoutInput)
   }
 
   async #settle(command: Extract<Command, { do: 'settle' }>): Promise<unknown> {

@@ -191,8 +191,10 @@ function migrationOf(
  */
 function rowOf({ run, steps }: RunToChange, { shape, number, old }: Move, moved: boolean): StepChange {
   const fence = steps[number]?.fence ?? 0
-  if (old === undefined)
-    return { ...NEW_STEP, priority: run.priority, step: number, name: shape.name, fence: fence + 1 }
+  if (old === undefined) {
+    const priority = (run.priority ?? 0) + (shape.priority ?? 0) || undefined
+    return { ...NEW_STEP, priority, step: number, name: shape.name, fence: fence + 1 }
+  }
   if (!moved && isSatisfied(old)) return old
   return { ...old, step: number, fence: Math.max(old.fence, fence) + 1 }
 }

@@ -1,10 +1,10 @@
-import { BelayError } from '../../errors.ts'
 import type { Logger } from '../../logger.ts'
-import { checkArgument, type Kind, Refusal, readOptions } from '../../options/index.ts'
+import { checkArgument, type Kind, Refusal } from '../../options/index.ts'
 import { shown } from '../../shown.ts'
 import { pauseChange, UNDECLARED } from './change-schedule.ts'
+import { checkNamed } from './named-schedules.ts'
 import { putSchedule } from './put-schedule.ts'
-import { checkSchedule, type DeclaredSchedule, scheduleName } from './schedule-options.ts'
+import { checkSchedule, type DeclaredSchedule } from './schedule-options.ts'
 import type { SchedulesParts } from './schedule-parts.ts'
 
 const CALL = 'createEngine()'
@@ -18,19 +18,10 @@ const LIST: Kind<readonly unknown[]> = {
 
 /** Checks the option `schedules`. Throws `invalid_option`. */
 export function checkDeclared(given: unknown): readonly DeclaredSchedule[] {
-  const seen = new Set<string>()
-  return checkArgument(CALL, 'schedules', given, LIST).map((each, index) => {
-    const { name: stated, ...schedule } = (readOptions(each) ?? {}) as unknown as DeclaredSchedule
-    const name = checkArgument(`${CALL}: schedules[${index}]`, 'name', stated, scheduleName)
-    if (seen.has(name))
-      throw new BelayError(
-        'invalid_option',
-        `${CALL}: schedules holds ${shown(name)} twice. Give each name once.`,
-      )
-    seen.add(name)
+  const declared = checkNamed(CALL, checkArgument(CALL, 'schedules', given, LIST))
+  for (const { name, ...schedule } of declared)
     checkSchedule(`${CALL}: schedule ${shown(name)}`, name, schedule, true)
-    return { name, ...schedule }
-  })
+  return declared
 }
 
 /**

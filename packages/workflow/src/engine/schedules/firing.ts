@@ -40,12 +40,29 @@ export async function fireDue(parts: FirerParts): Promise<boolean> {
     const preparer = new RunPreparer(parts)
     const prepared: Prepared[] = []
     for (const schedule of schedules) prepared.push(await prepare(parts, preparer, schedule, now))
-    const moved = await fireAll(parts, prepared)
+    const moved = (await fireAll(parts, prepared)).size > 0
     changed ||= moved
     const mayBeMore = schedules.length === ROUND_MAX || prepared.some(({ due }) => isBehind(due, now))
     if (!moved || !mayBeMore) return changed
   }
   return changed
+}
+
+/**
+ * A run has ended for which firings of these schedules may wait: starts the next one at once, without the look that finds it later. Also fires what is
+ * due. Resolves to the schedules that somebody else had locked, or has changed since they were read: they may have been decided before the end.
+ */
+export async function fireNext(parts: FirerParts, names: readonly string[]): Promise<ReadonlySet<string>> {
+  const { schedules, now } = await parts.adapter.readSchedules({ names, limit: names.length })
+  const preparer = new RunPreparer(parts)
+  const prepared: Prepared[] = []
+  for (const schedule of schedules) {
+    if (schedule.pausedAt !== null) continue
+    const one = await prepare(parts, preparer, schedule, now)
+    if (one.waiting.size > 0) prepared.push(one)
+  }
+  const changed = await fireAll(parts, prepared)
+  return new Set(prepared.map(({ schedule }) => schedule.name).filter((name) => !changed.has(name)))
 }
 
 function isBehind({ nextAt }: DueTimes, now: number): boolean {
@@ -76,16 +93,16 @@ async function oldestWaiting(
   return adapter.readFirings({ name, queued: true, limit: WAITING_MAX })
 }
 
-/** A schedule whose firing the store refuses, or that somebody has locked, does not hold up the others. */
-async function fireAll(parts: FirerParts, prepared: readonly Prepared[]): Promise<boolean> {
-  let changed = false
+/** A schedule whose firing the store refuses, or that somebody has locked, does not hold up the others. Resolves to the names of those that changed. */
+async function fireAll(parts: FirerParts, prepared: readonly Prepared[]): Promise<ReadonlySet<string>> {
+  const changed = new Set<string>()
   await sendApart(prepared, {
     send: async (batch) => {
-      if (await fire(parts, batch)) changed = true
+      for (const name of await fire(parts, batch)) changed.add(name)
     },
     refused: async (one, error) => {
       parts.log.error('A schedule could not fire.', { schedule: one.schedule.name, error })
-      if (await recordRefusal(parts, one, messageOf(error))) changed = true
+      for (const name of await recordRefusal(parts, one, messageOf(error))) changed.add(name)
     },
     // Somebody has locked a run that it would cancel. The next look tries again.
     heldUp: () => {},
@@ -97,15 +114,15 @@ async function fireAll(parts: FirerParts, prepared: readonly Prepared[]): Promis
 }
 
 /** What the store refuses is refused again: the schedule goes on without it. */
-function recordRefusal(parts: FirerParts, one: Prepared, refusal: string): Promise<boolean> {
+function recordRefusal(parts: FirerParts, one: Prepared, refusal: string): Promise<ReadonlySet<string>> {
   const refused = (firing: PreparedFiring): PreparedFiring => ({ ...firing, run: null, refusal })
   const waiting = new Map([...one.waiting].map(([sequence, firing]) => [sequence, refused(firing)]))
   return fire(parts, [{ ...one, firings: one.firings.map(refused), waiting }])
 }
 
-async function fire(parts: FirerParts, batch: readonly Prepared[]): Promise<boolean> {
+async function fire(parts: FirerParts, batch: readonly Prepared[]): Promise<ReadonlySet<string>> {
   const byName = new Map(batch.map((one) => [one.schedule.name, one]))
-  let changed = false
+  const changed = new Set<string>()
   const { answers, started, cancelled } = await parts.adapter.changeSchedules<readonly FiringRecord[]>({
     names: [...byName.keys()],
     skipLocked: true,
@@ -114,7 +131,7 @@ async function fire(parts: FirerParts, batch: readonly Prepared[]): Promise<bool
       // Somebody else has fired it, or changed it.
       if (found.schedule?.revision !== schedule.revision) return { change: null, answer: [] }
       const request = { found: { ...found, schedule: found.schedule }, firings, waiting, due }
-      changed = true
+      changed.add(found.name)
       const { change, reports } = planFirings({ ...request, overlap: schedule.spec.overlap })
       return { change, answer: reports }
     },

@@ -59,7 +59,13 @@ export class RunPreparer {
       key: null,
       tags,
     })
-    return { ...run, key: cause === 'trigger' ? `schedule:${name}:${run.runId}` : keyOf(name, scheduledAt) }
+    // A firing may wait for the end of this run.
+    const ends = spec.overlap === 'queue' ? { reportsEnd: true } : {}
+    return {
+      ...run,
+      ...ends,
+      key: cause === 'trigger' ? `schedule:${name}:${run.runId}` : keyOf(name, scheduledAt),
+    }
   }
 
   #definitionOf({ workflow, spec }: ScheduleRecord): Promise<SavedDefinition> {
@@ -89,6 +95,15 @@ export class RunPreparer {
 function keyOf(name: string, scheduledAt: number): string {
   return `schedule:${name}:${new Date(scheduledAt).toISOString()}`
 }
+
+/** The schedule whose run has this key, or a name that no schedule has. Undefined for a key that no schedule makes. */
+export function scheduleOfKey(key: string): string | undefined {
+  return KEY.exec(key)?.[1]
+}
+
+/** The name of the schedule, then a time, or the id of a run that was triggered. */
+const KEY =
+  /^schedule:(.+):(?:[+-]?\d{4,6}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z|[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})$/s
 
 function inputAt({ input, spec }: ScheduleRecord, scheduledAt: number): unknown {
   const given = fromJsonText(input)

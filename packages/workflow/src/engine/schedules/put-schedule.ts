@@ -18,30 +18,45 @@ export interface PutRequest {
 
 /** Checks everything that a firing needs, then stores the schedule. */
 export async function putSchedule(
-  parts: Omit<SchedulesParts, 'onStarted' | 'onCancelled'>,
+  parts: PuttingParts,
   { call, name, schedule, declared = false, tx }: PutRequest,
 ): Promise<ScheduleSnapshot> {
+  const [put] = await putSchedules(parts, [checkSchedule(call, name, schedule, declared)], tx)
+  return put!
+}
+
+type PuttingParts = Omit<SchedulesParts, 'onStarted' | 'onCancelled'>
+
+/** All of them in one transaction, with different names. Resolves to them in the same order. */
+export async function putSchedules(
+  parts: PuttingParts,
+  checked: readonly CheckedSchedule[],
+  tx: unknown,
+): Promise<readonly ScheduleSnapshot[]> {
   const { adapter, onChanged } = parts
-  const checked = checkSchedule(call, name, schedule, declared)
   if (tx === undefined) await adapter.open()
-  const wanted = await storable(parts, checked, tx)
+  const preparer = new RunPreparer(parts, tx)
+  const wanted = new Map<string, WantedSchedule>()
+  for (const each of checked) wanted.set(each.name, await storable(parts, preparer, each, tx))
   const { answers } = await adapter.changeSchedules(
     {
-      names: [name],
+      names: [...wanted.keys()],
       decide: (found) => {
-        const change = putChange(found, wanted)
+        const change = putChange(found, wanted.get(found.name)!)
         return { change, answer: change?.schedule ?? found.schedule! }
       },
     },
     { tx },
   )
   if (tx === undefined) onChanged()
-  return scheduleSnapshot(answers[0]!.answer)
+  const put = new Map(answers.map(({ name, answer }) => [name, answer]))
+  return checked.map(({ name }) => scheduleSnapshot(put.get(name)!))
 }
 
 /** Saves the definition, and makes a run of the first time to see whether it would start. */
 async function storable(
-  parts: Omit<SchedulesParts, 'onStarted' | 'onCancelled'>,
+  parts: PuttingParts,
+  preparer: RunPreparer,
   checked: CheckedSchedule,
   tx: unknown,
 ): Promise<WantedSchedule> {
@@ -54,7 +69,7 @@ async function storable(
   }))
   const at = nextTime(timing, Date.UTC(2_025, 0), null) ?? 0
   const sample = { name, workflow: workflowName, input, spec: { ...spec, timing } } as ScheduleRecord
-  const run = await new RunPreparer(parts, tx).runOf(sample, at, 'time')
+  const run = await preparer.runOf(sample, at, 'time')
   const isKnown = registry.known(run.definitionId) !== undefined
   if (!isKnown && typeof workflow !== 'string') await workflow.validate(fromJsonText(run.input))
   return { name, spec, timing, workflow: workflowName, input }

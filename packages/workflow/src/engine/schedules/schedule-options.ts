@@ -59,10 +59,14 @@ export interface ScheduleOptions {
   readonly until?: Instant | undefined
 }
 
-/** A schedule that is declared in code. */
-export interface DeclaredSchedule extends ScheduleOptions {
+/** A schedule and its name. */
+export interface NamedSchedule extends ScheduleOptions {
+  /** 1 to 200 characters. */
   readonly name: string
 }
+
+/** A schedule that is declared in code. */
+export type DeclaredSchedule = NamedSchedule
 
 /** The name of a schedule. */
 export const scheduleName: Kind<string> = string(1, 200)

@@ -13,9 +13,10 @@ import {
 import { type BackfillOptions, type BackfillReport, backfill } from './backfill.ts'
 import { pauseChange, resumeChange } from './change-schedule.ts'
 import { explainSchedule, type ScheduleExplanation } from './explain-schedule.ts'
+import { checkMany } from './named-schedules.ts'
 import { type PreviewOptions, preview, type ScheduledTime } from './preview.ts'
-import { putSchedule } from './put-schedule.ts'
-import { type ScheduleOptions, scheduleName } from './schedule-options.ts'
+import { putSchedule, putSchedules } from './put-schedule.ts'
+import { type NamedSchedule, type ScheduleOptions, scheduleName } from './schedule-options.ts'
 import { type SchedulesParts, unknownSchedule } from './schedule-parts.ts'
 import {
   type ScheduleFiring,
@@ -95,6 +96,20 @@ export class Schedules {
   ): Promise<ScheduleSnapshot> {
     const { tx } = this.#within('schedules.put()', options)
     return putSchedule(this.#parts, { call: 'schedules.put()', name: this.#named('put', name), schedule, tx })
+  }
+
+  /**
+   * Makes or changes 1 to 1,000 schedules with different names as {@link put} does, all of them in one transaction. Resolves to them in the same order. If one of
+   * them is refused, none is stored.
+   *
+   * @throws BelayError what `put` throws.
+   */
+  async putMany(
+    schedules: readonly NamedSchedule[],
+    options: WithinScheduleOptions = {},
+  ): Promise<readonly ScheduleSnapshot[]> {
+    const { tx } = this.#within('schedules.putMany()', options)
+    return putSchedules(this.#parts, checkMany('schedules.putMany()', schedules), tx)
   }
 
   /** Stops a schedule until `resume()`. Its runs go on. False if it was paused already. Throws `unknown_schedule`. */

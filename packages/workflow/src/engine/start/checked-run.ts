@@ -18,7 +18,7 @@ import type { CallSettings } from '../base/call-settings.ts'
 import { toJsonText } from '../base/payload.ts'
 import { tags } from '../base/tags.ts'
 import { inputHash } from './input-hash.ts'
-import { priorities } from './priorities.ts'
+import { type Prioritised, priorities } from './priorities.ts'
 import type { RunOptions } from './run-options.ts'
 import { START_TIMES, startTimes } from './start-times.ts'
 
@@ -59,7 +59,7 @@ export const RUN_OPTIONS = {
 
 export function checkedOptions(
   call: string,
-  workflow: Pick<WorkflowDefinition, 'name' | 'deadlineMs' | 'start' | 'priority' | 'steps'>,
+  workflow: Pick<WorkflowDefinition, 'name' | 'deadlineMs' | 'start'> & Prioritised,
   { key, tags, priority, ...times }: SettingsOf<typeof OF_MANY>,
 ): CheckedOptions {
   const { name, deadlineMs, start } = workflow

@@ -53,7 +53,7 @@ export async function startChild(
     parent,
     reportsEnd: reportsEnd === true || definition.shape.endSteps === true || hasChildren(definition.shape),
     startDelayMs,
-    ...priorities(workflow, child.priority || undefined),
+    ...priorities(workflow ?? definition.shape, child.priority || undefined),
   }
   const { runId, created } = await starter.start(run)
   if (created && child.buried !== true) onStarted({ run, definition })

@@ -23,7 +23,7 @@ import {
   newCall,
   refuseUncollected,
 } from './collect-run.ts'
-import { priorities } from './priorities.ts'
+import { type Prioritised, priorities } from './priorities.ts'
 import type { RunOptions } from './run-options.ts'
 import { type RunStarter, STARTS_MAX, type Start } from './run-starter.ts'
 
@@ -69,7 +69,7 @@ export async function startRun(
   return started!
 }
 
-/** The same with a definition known only from the store, which has neither its schema nor its deadline: the input is not checked. */
+/** The same with a definition known only from the store, which has its priorities, but neither its schema nor its deadline: the input is not checked. */
 export async function startUnchecked(
   parts: StartRunParts,
   definition: SavedDefinition,
@@ -79,12 +79,17 @@ export async function startUnchecked(
   refuseUncollected(definition)
   const believing = { ...UNKNOWN, name: definition.name, validate: (given: unknown) => given }
   const { tx, ...own } = checkOptions('run()', options, RUN_OPTIONS)
-  const run = await checkRun(parts.settings, believing, input, checkedOptions('run()', believing, own))
+  const run = await checkRun(
+    parts.settings,
+    believing,
+    input,
+    checkedOptions('run()', { ...believing, ...prioritised(definition) }, own),
+  )
   return storeRun(parts, definition, run, tx)
 }
 
 /**
- * Checks a run that somebody else stores. Without the workflow, whose schema, deadline and priorities it then lacks, its input is not checked. Throws
+ * Checks a run that somebody else stores. Without the workflow, whose schema and deadline it then lacks, its input is not checked. Throws
  * `invalid_option` if the workflow collects its starts.
  */
 export async function preparedRun(
@@ -101,8 +106,13 @@ export async function preparedRun(
     )
   const believing = workflow ?? { ...UNKNOWN, name: definition.name, validate: (given: unknown) => given }
   const deadlineMs = workflow?.deadlineMs ?? undefined
-  const own = { ...options, ...priorities(workflow, undefined), deadlineMs }
+  const own = { ...options, ...priorities(workflow ?? prioritised(definition), undefined), deadlineMs }
   return newRun(parts, definition, await checkRun(parts.settings, believing, input, own))
+}
+
+/** The priorities that a version had when it was stored. */
+function prioritised({ shape }: SavedDefinition): Prioritised {
+  return { priority: shape.priority, steps: shape.steps }
 }
 
 async function storeRun(

@@ -14,15 +14,15 @@ import type { Capacity } from './capacity.ts'
 import type { Lease } from './lease.ts'
 import {
   definitionsOf,
-  dependentsOf,
   endOnceTold,
   outcomeOf,
   replacementFor,
+  reserveFor,
   slotHolders,
 } from './outcome-of.ts'
 import { overtakenBy } from './overtaken.ts'
 import { partsOfAttempt } from './parts-of-attempt.ts'
-import { Performer } from './performer.ts'
+import { Performer, type PerformerParts } from './performer.ts'
 import { pushBack } from './push-back.ts'
 import { rememberOutcome } from './remember-outcome.ts'
 import { type SettleResult, Settler, type SettlerEntry, type SettlerOptions } from './settler.ts'
@@ -32,14 +32,15 @@ import { Teller } from './teller.ts'
 /** Runs known to be stopping that a session remembers; older ones are noticed again by asking the store. */
 const STOPPING_MAX = 10_000
 
-export interface AttemptsParts extends Omit<AttemptParts, 'onCall' | 'onLateResult' | 'telling'> {
+export interface AttemptsParts
+  extends Omit<AttemptParts, 'onCall' | 'onLateResult' | 'telling'>,
+    Pick<PerformerParts, 'concurrency' | 'undoSlots'> {
   readonly adapter: Adapter
   readonly events: EventHub
   readonly outage: OutageWatch
   /** Of the calls that send what attempts tell. */
   readonly tellingOutage: OutageWatch
   readonly workerId: string
-  readonly concurrency: number
   readonly keepAttempts: boolean
   readonly storeStacks: boolean
   readonly valueLimits: ValueLimits
@@ -191,16 +192,15 @@ export class Attempts {
 
   /** Its run was stopping when this session last heard of it. But the claim may be older, or an operator may have sent the run forward again. */
   async #performIfForward(attempt: Attempt): Promise<void> {
-    const { adapter, capacity } = this.#parts
-    const { runId } = attempt.claim
-    const stopping = await adapter.stopping({ runIds: [runId] }).catch(() => [runId])
+    const runIds = [attempt.claim.runId]
+    const stopping = await this.#parts.adapter.stopping({ runIds }).catch(() => runIds)
     // It may have been given up meanwhile.
     if (attempt.phase !== 'queued') return
-    if (capacity.isClosed || stopping.length > 0) {
+    if (this.#capacity.isClosed || stopping.length > 0) {
       this.#giveUpQueued(attempt)
       return
     }
-    this.#stoppingRuns.delete(runId)
+    this.#stoppingRuns.delete(attempt.claim.runId)
     this.#performer.perform(attempt)
   }
 
@@ -242,7 +242,7 @@ export class Attempts {
   #settlerOptions(parts: AttemptsParts): SettlerOptions<Attempt> {
     return {
       ...parts,
-      reserve: (entries) => this.#capacity.reserve(dependentsOf(entries)),
+      reserve: (entries) => reserveFor(entries, this.#capacity),
       frees: slotHolders,
       onResult: (entry, result) => this.#recorded(entry, result),
       onSettled: (settlement, entries) => this.#settled(settlement, entries),

@@ -10,6 +10,8 @@ export interface CapacityOptions {
   readonly clock: Clock
   /** How many handlers may run at once. */
   readonly concurrency: number
+  /** Slots beyond these, for undos alone. */
+  readonly undoSlots: number
   /** How many outcomes wait for a call to the store. */
   readonly unsent: () => number
   /** Something was freed. Called once for everything that is freed at one moment, and after it. */
@@ -63,6 +65,13 @@ export class Capacity {
     if (this.#closed || this.#options.unsent() > UNSENT_MAX) return 0
     const { concurrency } = this.#options
     return Math.max(0, 2 * concurrency + this.#ahead - this.#taken - this.#reserved)
+  }
+
+  /** How many undos could begin at once: none while steps wait for slots, since then slots become free. */
+  get undosToClaim(): number {
+    if (this.#closed || this.#options.unsent() > UNSENT_MAX) return 0
+    const { concurrency, undoSlots } = this.#options
+    return Math.max(0, concurrency + undoSlots - this.#taken - this.#reserved)
   }
 
   /** How many steps may be leased beyond the slots. None by a worker with one slot: it begins the oldest step of all that wait, each time. */

@@ -11,6 +11,7 @@ export interface ClaimerParts {
   readonly runtime: Runtime
   readonly tickMs: number
   readonly concurrency: number
+  readonly undoSlots: number
   readonly definitions: ReadonlyMap<number, WorkflowDefinition>
 }
 
@@ -19,12 +20,17 @@ export class Claimer {
   readonly #parts: ClaimerParts
   #queue: QueueState = 'likely'
   #rotation = 0
+  /** The definitions whose runs may have undos. */
+  readonly #undoable: readonly number[]
+  /** When undos were last looked for while all slots were taken. */
+  #undosSoughtAt = Number.NEGATIVE_INFINITY
   /** When the claim window was last told that a tick has passed. */
   #tickedAt: number
 
   constructor(parts: ClaimerParts) {
     this.#parts = parts
     this.#tickedAt = parts.runtime.clock.now()
+    this.#undoable = [...parts.definitions].filter(([, { record }]) => hasUndos(record)).map(([id]) => id)
   }
 
   /** What the worker expects of the queue. */
@@ -44,6 +50,7 @@ export class Claimer {
     while (isCurrent()) {
       const answer = await this.#claimOnce(session)
       if (answer === 'lost') return 'lost'
+      if (answer === 'full') return this.#claimUndos(session)
       if (answer !== 'more') return 'done'
     }
     return 'done'
@@ -60,6 +67,16 @@ export class Claimer {
     }
   }
 
+  /** All slots are taken, perhaps by handlers that take long: undos go on in those reserved for them. Looks at most once a tick. */
+  async #claimUndos({ capacity, intake }: Session): Promise<'lost' | 'done'> {
+    const { runtime, tickMs, undoSlots } = this.#parts
+    const now = runtime.clock.now()
+    const isSought = undoSlots > 0 && this.#undoable.length > 0 && capacity.room === 0
+    if (!isSought || now < this.#undosSoughtAt + tickMs) return 'done'
+    this.#undosSoughtAt = now
+    return (await intake.claimUndos(this.#undoable)) === 'lost' ? 'lost' : 'done'
+  }
+
   #tick(session: Session): void {
     const { runtime, tickMs, concurrency } = this.#parts
     const now = runtime.clock.now()
@@ -74,4 +91,9 @@ export class Claimer {
     this.#rotation = (this.#rotation + 1) % ids.length
     return [...ids.slice(this.#rotation), ...ids.slice(0, this.#rotation)]
   }
+}
+
+/** Whether a run may have something to undo: a compensation, or a child. */
+function hasUndos({ shape }: WorkflowDefinition['record']): boolean {
+  return shape.steps.some(({ compensate }) => compensate !== 'never')
 }

@@ -13,6 +13,9 @@ export interface IntakeParts {
   readonly accept: (claims: readonly Claim[], origin: ClaimOrigin) => void
 }
 
+/** The most undos that one claim leases for reserved slots. */
+const UNDOS_MAX = 500
+
 /** How a claim was answered. `full`: there was no room, so the store was not asked. */
 export type ClaimAnswer = 'more' | 'empty' | 'full' | 'lost'
 
@@ -35,6 +38,20 @@ export class Intake {
       accept(claimed.claims, 'queue')
       return claimed.more ? 'more' : 'empty'
     })
+  }
+
+  /** Leases undos from the queue for the slots that only undos take. */
+  async claimUndos(definitionIds: readonly number[]): Promise<ClaimAnswer> {
+    const { adapter, workerId, capacity, accept } = this.#parts
+    const call = async (limit: number) => {
+      if (limit === 0) return 'full'
+      const claimed = await adapter.claim({ workerId, definitionIds, limit, undosOnly: true })
+      if (claimed === 'lost') return 'lost'
+      capacity.window.claimed(claimed.claims.length)
+      accept(claimed.claims, 'queue')
+      return 'empty'
+    }
+    return capacity.leasing(UNDOS_MAX, call, capacity.undosToClaim)
   }
 
   /** Begins undos, and takes on those that wait for nothing as far as there is room. */

@@ -4,6 +4,7 @@ import { sentence } from '../../words.ts'
 import type { Attempt } from '../attempt/attempt.ts'
 import { freedBy } from '../attempt/expansion.ts'
 import { type AttemptEnd, type Deciding, decideOutcome, refOf } from '../decisions/decide.ts'
+import type { Capacity, Reservation } from './capacity.ts'
 import type { SettlerEntry } from './settler.ts'
 
 /** The outcome to record for the end of an attempt. */
@@ -73,7 +74,7 @@ export function refusedOutput({ claim, step }: Pick<Attempt, 'claim' | 'step'>, 
 }
 
 /** How many steps these outcomes could make ready. A step that several of them share counts once. */
-export function dependentsOf(entries: readonly SettlerEntry<Attempt>[]): number {
+function dependentsOf(entries: readonly SettlerEntry<Attempt>[]): number {
   const dependents = new Map<string, Set<number>>()
   let items = 0
   for (const { item, outcome } of entries) {
@@ -89,6 +90,12 @@ export function dependentsOf(entries: readonly SettlerEntry<Attempt>[]): number 
   let count = items
   for (const { size } of dependents.values()) count += size
   return count
+}
+
+/** Reserves room for what these make ready. Undos make undos ready, for which there is room even if all slots are taken. */
+export function reserveFor(entries: readonly SettlerEntry<Attempt>[], capacity: Capacity): Reservation {
+  const areUndos = entries.every(({ item }) => item.claim.direction === 'undo')
+  return capacity.reserve(dependentsOf(entries), areUndos ? capacity.undoRoom : capacity.room)
 }
 
 /** The attempts of these that may leave a slot behind. Undefined for none, as nearly always. */

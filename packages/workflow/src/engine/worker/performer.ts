@@ -12,6 +12,7 @@ export interface PerformerParts {
   readonly runtime: Runtime
   readonly outage: OutageWatch
   readonly concurrency: number
+  readonly undoSlots: number
   readonly capacity: Capacity
   readonly lease: Lease
   readonly transactions: Transactions
@@ -43,10 +44,11 @@ export class Performer {
   constructor(parts: PerformerParts) {
     this.#parts = parts
     this.#capacity = parts.capacity
-    const { concurrency, capacity, lease, onEnd } = parts
+    const { concurrency, undoSlots, capacity, lease, onEnd } = parts
     this.#readersMax = 2 * concurrency
     this.#slots = new Slots({
       concurrency,
+      reserved: undoSlots,
       perform: (attempt) => (lease.holds ? this.#call(attempt) : this.#callOnceHeld(attempt)),
       onEnd: (attempt, end) => {
         if (this.#readers.size > 0) this.#hasRead(attempt)

@@ -47,9 +47,12 @@ export class Session {
 
   constructor(parts: SessionParts) {
     this.workerId = parts.workerId
-    const { concurrency, onRoom, onDoubt } = parts
+    const { concurrency, undoSlots, onRoom, onDoubt } = parts
     const { clock } = parts.runtime
-    this.capacity = new Capacity({ clock, concurrency, onRoom, onDoubt, unsent: () => this.attempts.unsent })
+    this.capacity = new Capacity({
+      ...{ clock, concurrency, undoSlots, onRoom, onDoubt },
+      unsent: () => this.attempts.unsent,
+    })
     this.lease = new Lease(clock, parts.leaseMs, parts.onLeaseDoubted)
     const { capacity, lease } = this
     const onBegin = (claim: Claim) => this.reconciler.began(claim)

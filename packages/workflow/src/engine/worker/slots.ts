@@ -2,6 +2,8 @@ import pLimit, { type LimitFunction } from 'p-limit'
 
 export interface SlotsOptions<Item, End> {
   readonly concurrency: number
+  /** Slots beyond these, for items that were put first. Default 0. */
+  readonly reserved?: number
   /** Performs an item. Never throws, never rejects. */
   readonly perform: (item: Item) => End | Promise<End>
   /** The item's slot is free again. */
@@ -9,22 +11,27 @@ export interface SlotsOptions<Item, End> {
 }
 
 /**
- * Performs items in order, those that were put first before all others, at most `concurrency` at once. A slot performs one item after the other, and opens the next slot only when it must wait.
- * So items that end synchronously use only one slot of the limiter.
+ * Performs items in order, those that were put first before all others, at most `concurrency` at once. While that many are busy, items that were put
+ * first begin in the `reserved` slots. A slot performs one item after the other, and opens the next slot only when it must wait. So items that end
+ * synchronously use only one slot of the limiter.
  */
 export class Slots<Item, End> {
   readonly #options: SlotsOptions<Item, End>
   readonly #limit: LimitFunction
+  readonly #limitOfReserved: LimitFunction | undefined
   #queue: Item[] = []
   /** Items that begin before all of the queue. */
   readonly #first: Item[] = []
   #next = 0
   #busy = 0
   #opening = false
+  #reservedOpen = 0
 
   constructor(options: SlotsOptions<Item, End>) {
     this.#options = options
     this.#limit = pLimit(options.concurrency)
+    const { reserved = 0 } = options
+    this.#limitOfReserved = reserved > 0 ? pLimit(reserved) : undefined
   }
 
   /** How many more items could begin at once. Negative if more items are queued than slots are free. */
@@ -54,15 +61,40 @@ export class Slots<Item, End> {
   }
 
   #open(): void {
+    this.#openReserved()
     if (this.#opening || this.waiting === 0) return
     this.#opening = true
     void this.#limit(() => this.#work())
   }
 
-  async #work(): Promise<void> {
-    const { perform, onEnd } = this.#options
+  /** As many as there are items for them. One that finds none, since another slot was free sooner, ends at once. */
+  #openReserved(): void {
+    const limit = this.#limitOfReserved
+    if (limit === undefined || this.#first.length === 0 || !this.#isFull) return
+    if (this.#reservedOpen >= limit.concurrency) return
+    this.#reservedOpen += 1
+    void limit(() => this.#performWhile(() => this.#takeReserved()))
+  }
+
+  /** Counted here, not by the limiter, which counts an ended function until some microtasks later: what comes in between would open no slot. */
+  #takeReserved(): Item | undefined {
+    const item = this.#isFull ? this.#first.shift() : undefined
+    if (item === undefined) this.#reservedOpen -= 1
+    return item
+  }
+
+  get #isFull(): boolean {
+    return this.#busy >= this.#options.concurrency
+  }
+
+  #work(): Promise<void> {
     this.#opening = false
-    for (let item = this.#take(); item !== undefined; item = this.#take()) {
+    return this.#performWhile(() => this.#take())
+  }
+
+  async #performWhile(take: () => Item | undefined): Promise<void> {
+    const { perform, onEnd } = this.#options
+    for (let item = take(); item !== undefined; item = take()) {
       this.#busy += 1
       const ending = perform(item)
       if (ending instanceof Promise) this.#open()

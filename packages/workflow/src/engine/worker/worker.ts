@@ -27,6 +27,8 @@ export interface WorkerParts extends Followers {
   readonly name: string
   readonly host: string | undefined
   readonly concurrency: number
+  /** Slots beyond these, for undos alone. */
+  readonly undoSlots: number
   readonly tickMs: number
   readonly leaseMs: number
   /** Whether each ended attempt is kept as a row. */
