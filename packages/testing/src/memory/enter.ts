@@ -1,7 +1,7 @@
 import type { LimitEntry, Outcome, SlotHolder } from '@belay/workflow/adapter'
 import { isTerminal, placeOf } from '@belay/workflow/adapter'
 import { changeStep } from './change.ts'
-import { isInTime, takeInstant } from './instants.ts'
+import { isInTime, mayComeInTime, takeInstant } from './instants.ts'
 import type { StepOfRun } from './lease.ts'
 import { holderOf, isClosed, lineOf, rateOf, roomNow, roomOf, stillWaits } from './limit-facts.ts'
 import { lineName, OF_RUN, type SlotRow, slotName, type WaiterRow, waiterName } from './limit-rows.ts'
@@ -124,6 +124,7 @@ function park(
     placed ??= slot.place
     rows.limits.slots.delete(name)
   }
+  placed ??= voidInstantOfRun(rows, { run, step }, asked.full)
   const before = asked.places.get(waiterName(at))
   rows.limits.waiters.set(waiterName(at), {
     ...{ ...at, fence: step.fence, limit, key, entries: asked.entries },
@@ -139,6 +140,17 @@ function park(
     attempts: step.attempts - 1,
     begun: begunBefore(step),
   })
+}
+
+/**
+ * The instant that its run has missed: with that, the step would be queued again at once. One that is still to come stays, as other steps of the run are
+ * queued for it. Returns the place of whoever was given it.
+ */
+function voidInstantOfRun(rows: Rows, held: StepOfRun, full: LimitEntry): number | null {
+  const slot = full.of === 'run' ? slotOf(rows, full, held) : undefined
+  if (slot === undefined || mayComeInTime(rows, slot)) return null
+  rows.limits.slots.delete(slotName(full, slot.runId, slot.step))
+  return slot.place
 }
 
 function begunBefore(step: StepRow): boolean | null {

@@ -10,14 +10,19 @@ import {
 import { withFollowUps } from './definitions.ts'
 import { untilDeath } from './faulty-adapter.ts'
 import type { Fleet, Living } from './fleet.ts'
+import { FLOW } from './flow.ts'
 import { limitOperation, resetLimits } from './limits.ts'
 import { type Operation, operationOn, upkeep } from './operator.ts'
 import { STAND_IN } from './plan.ts'
+import { pauseAll, putMissing, SCHEDULES, scheduleOperation } from './schedules.ts'
 import type { Process } from './scheduler.ts'
 import type { Stage } from './stage.ts'
 
 const RUNS_MAX = 8
 const CALLS_MAX = 30
+const FLOW_RUNS_MAX = 8
+/** How long everything must have been calm before operators pause schedules: then none may be behind. */
+const CALM_MS = 30_000
 
 /** Everybody who uses the engines of a world: to start runs, signal them, or change them. */
 export class Clients {
@@ -28,6 +33,8 @@ export class Clients {
   readonly #resuming = new Set<string>()
   /** Runs that are being started, or may have been. */
   #starts = 0
+  #flowStarts = 0
+  readonly #schedules = new Set<string>()
 
   constructor(stage: Stage, fleet: Fleet) {
     this.#stage = stage
@@ -42,6 +49,36 @@ export class Clients {
       .then((run) => this.started.set(run.id, `started with key ${options.key}`))
       // The connection broke: the run may or may not exist.
       .catch(() => {})
+  }
+
+  /** A run under flow control, with a priority. */
+  startFlow(): void {
+    const living = this.#fleet.any()
+    const { flowRandom: random } = this.#stage
+    if (living === undefined || this.#flowStarts >= FLOW_RUNS_MAX) return
+    this.#flowStarts += 1
+    const [workflow] = living.workflows.filter(({ name }) => name === FLOW)
+    const options = {
+      ...(random.chance(0.5) ? { priority: random.integer(0, 3) } : {}),
+      ...(random.chance(0.2) ? { delay: random.integer(0, 5_000) } : {}),
+    }
+    void living.engine
+      .run(workflow!, { by: 'simulation' }, options)
+      .then((run) => this.started.set(run.id, 'started under flow control'))
+      .catch(() => {})
+  }
+
+  operateSchedules(): void {
+    const missing = putMissing(this.#schedules)
+    if (missing.length === 0) this.#operate(scheduleOperation(this.#stage.flowRandom))
+    for (const [name, operation] of missing) this.#operate(operation, () => this.#schedules.add(name))
+  }
+
+  /** Once nothing goes wrong any more, and for long enough that schedules have caught up. */
+  pauseSchedules(calmForMs: number): void {
+    for (const [name, operation] of putMissing(this.#schedules))
+      this.#operate(operation, () => this.#schedules.add(name))
+    if (calmForMs >= CALM_MS) this.#operate(pauseAll())
   }
 
   /** A call of a workflow that collects its starts, sometimes in an application's transaction. */
@@ -122,9 +159,16 @@ export class Clients {
         const act: Operation['act'] = ({ engine }) => engine.runs.handle(runId).resume().finally(resumed)
         this.#operate({ name: 'resume', runId, act })
       }
+      if (status === 'compensation_failed' && this.#keepsItsSlot(run.workflow))
+        this.#operate({ name: 'retryCompensation', runId, act: (parts) => retryUndo(parts, steps, runId) })
       if (status === 'parked')
         this.#operate({ name: 'unpark', runId, act: (parts) => unpark(parts, steps, runId) })
     }
+  }
+
+  /** Other runs would wait for ever for the slot of a run whose compensation failed. */
+  #keepsItsSlot(workflow: string): boolean {
+    return this.#stage.plans.some(({ name, limits }) => name === workflow && limits !== undefined)
   }
 
   upkeep(): void {
@@ -165,12 +209,15 @@ export class Clients {
     }
   }
 
-  #operate({ name, runId, workflow, act }: Operation): void {
+  #operate({ name, runId, workflow, act }: Operation, done?: () => void): void {
     const living = this.#fleet.any()
     if (living === undefined) return
     this.#stage.trace(() => `operator: ${name} ${runId ?? ''}`)
     // The action may have been refused, or the connection broke. Both are allowed.
-    const told = () => this.#stage.countOperation(name, workflow)
+    const told = () => {
+      this.#stage.countOperation(name, workflow)
+      done?.()
+    }
     void act(living).then(told, () => {})
   }
 
@@ -291,6 +338,15 @@ async function unpark(
     if (skipped) return
   }
   await handle.retry()
+}
+
+async function retryUndo(
+  { engine }: Parameters<Operation['act']>[0],
+  steps: readonly StepRecord[],
+  runId: string,
+): Promise<void> {
+  for (const { name } of steps.filter(({ status }) => status === 'compensation_failed'))
+    await engine.runs.handle(runId).retryCompensation(name)
 }
 
 /** False for a refusal. Throws any other error. */

@@ -92,7 +92,18 @@ export function workflowsOf(plan: Plan, parts: HandlerParts): readonly WorkflowD
   }
   return plan.versions.map((version, index) =>
     // A check that hangs must end too, but has no timeout of its own.
-    defineGraph(plan.name, { version: index + 1, ...version, timeout: '30s', start: plan.start }, handlers),
+    defineGraph(
+      plan.name,
+      {
+        version: index + 1,
+        ...version,
+        timeout: '30s',
+        start: plan.start,
+        priority: plan.priority,
+        ...plan.limits,
+      },
+      handlers,
+    ),
   )
 }
 

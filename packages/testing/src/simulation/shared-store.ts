@@ -133,6 +133,11 @@ export class SharedStore {
     return this.#timed('write', () => this.#store.write(tx, written))
   }
 
+  /** What the store shows depends on its time. */
+  clockWasSet(): void {
+    this.#forget()
+  }
+
   written(): Promise<readonly Written[]> {
     return this.#call('written', () => this.#store.written())
   }

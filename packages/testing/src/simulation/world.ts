@@ -107,11 +107,13 @@ class World {
     const stage = this.#stage
     const restBy = stage.scheduler.now + REST_MS
     const lastTurn = stage.turns + REST_TURNS_MAX
+    const calmAt = stage.scheduler.now
     while (!(await this.#isAtRest()) && stage.scheduler.now < restBy && stage.turns < lastTurn) {
       // A pause from the chaos may still be under way, so operators look repeatedly.
       if (stage.turns % RESUME_EVERY === 0) {
         await this.#clients.resumeAll()
         if (stage.plans.some(hasLimits)) this.#clients.resetLimits()
+        if (stage.flow === 'schedules') this.#clients.pauseSchedules(stage.scheduler.now - calmAt)
       }
       if (!(await this.#turn())) break
       if (stage.turns % SIGNAL_EVERY === 0) await this.#clients.signalEverything()
@@ -132,6 +134,7 @@ class World {
     const { runs } = dump
     if (!areLimitsAtRest(dump)) return false
     if ((await this.#stage.unfollowedEnds()).length > 0) return false
+    if (!(await this.#stage.areSchedulesPaused())) return false
     return runs.every((found) => isTerminal(found.run.status) || isParked(found, runs))
   }
 
@@ -148,6 +151,7 @@ class World {
     if (random.chance(0.04)) await clients.signalAny()
     const { plans, limitsRandom } = this.#stage
     if (plans.some(hasLimits) && limitsRandom.chance(0.01)) clients.setLimit()
+    await this.#steer()
     if (fleet.living.length === 0) {
       if (random.chance(0.2)) fleet.start()
       return
@@ -157,5 +161,15 @@ class World {
     else if (fate < 0.012) fleet.freeze()
     else if (fate < 0.015) fleet.leave()
     else if (fate < 0.025 && fleet.living.length < PROCESSES_MAX) fleet.start()
+  }
+
+  /** What concerns flow control, by chance of its own. */
+  async #steer(): Promise<void> {
+    const { flow, flowRandom: random, flowOracle } = this.#stage
+    if (flow === 'none') return
+    if (flow === 'schedules') {
+      if (random.chance(0.05)) this.#clients.operateSchedules()
+    } else if (random.chance(0.05)) this.#clients.startFlow()
+    if (flow !== 'runs' && random.chance(0.004)) await flowOracle.setBack(random.integer(1, 8_000))
   }
 }
