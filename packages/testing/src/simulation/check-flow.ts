@@ -1,5 +1,4 @@
-import type { Engine } from '@belay/workflow'
-import type { Adapter, ChangedSchedules, Claimed, LimitRecord, Settlement, StartedRun } from '@belay/workflow/adapter'
+import type { Adapter, ChangedSchedules, Claimed, Settlement, StartedRun } from '@belay/workflow/adapter'
 import type { RunDump } from '../invariants/index.ts'
 import { type Claimable, checkClaim, checkPlaces, checkStarted, claimable } from './check-priorities.ts'
 import { Rates } from './check-rates.ts'
@@ -17,7 +16,6 @@ export interface FlowParts {
   readonly now: () => number
   /** Reads the store without faults. */
   readonly adapter: Adapter
-  readonly inspector: Engine
   readonly violations: Violations
 }
 
@@ -60,11 +58,10 @@ export class FlowOracle {
       case 'settle':
         return this.#settled(args[0] as Parameters<Adapter['settle']>[0], answer as Settlement)
       case 'declareLimits':
-        for (const { name, rateLimit } of await this.#parts.inspector.limits.list())
-          this.#rates.changed(name, rateLimit)
-        return
+        return this.#rates.declared(args[0] as Parameters<Adapter['declareLimits']>[0])
       case 'setLimit':
-        return this.#limitSet(answer as LimitRecord | null)
+        if (answer !== null) this.#rates.set(args[0] as Parameters<Adapter['setLimit']>[0])
+        return
       case 'pushBackLimits':
         return this.#rates.pushedBack(args[0] as Parameters<Adapter['pushBackLimits']>[0], this.#moment())
       case 'changeSchedules':
@@ -110,11 +107,5 @@ export class FlowOracle {
   #settled({ outcomes }: Parameters<Adapter['settle']>[0], { results }: Settlement): void {
     for (const [index, outcome] of outcomes.entries())
       if (results[index] === 'settled') this.#rates.entered(outcome, this.#moment())
-  }
-
-  #limitSet(limit: LimitRecord | null): void {
-    if (limit === null) return
-    const { name, rate, concurrency } = limit
-    this.#rates.changed(name, rate === null ? undefined : { limit: concurrency, ...rate })
   }
 }

@@ -51,7 +51,9 @@ export function checkClaim(
   for (const { definitionId, name, place } of got) {
     const skipped = left.find((other) => other.definitionId === definitionId && other.place < place - SAME_MS)
     if (skipped !== undefined)
-      broken(`${name} was claimed, whose place is ${place}, before ${skipped.name}, whose place is ${skipped.place}`)
+      broken(
+        `${name} was claimed, whose place is ${place}, before ${skipped.name}, whose place is ${skipped.place}`,
+      )
   }
   if (got.length === 0) return
   const first = Math.min(...got.map(({ place }) => place))
@@ -84,12 +86,15 @@ export function checkPlaces(dump: Dump, now: number, broken: Report): void {
   for (const { runId, step, availableAt: place } of dump.queue ?? []) {
     const found = byRun.get(runId)
     const row = found?.steps.find((other) => other.step === step)
-    if (found === undefined || row === undefined || row.availableAt === null || !isClaimable(found, row)) continue
+    if (found === undefined || row === undefined || row.availableAt === null || !isClaimable(found, row))
+      continue
     const { startAt, createdAt } = found.run
     const since = Math.min(row.availableAt, Math.max(createdAt, startAt ?? createdAt), now)
     const least = since - leadOf({ undoOf: row.undoOf, priority: row.priority }) * MINUTE_MS
     if (place < least - SAME_MS)
-      broken(`step ${step} of run ${runId} stands at ${place} in the queue, and ${least} is the most for its priority`)
+      broken(
+        `step ${step} of run ${runId} stands at ${place} in the queue, and ${least} is the most for its priority`,
+      )
   }
 }
 

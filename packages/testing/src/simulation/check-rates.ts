@@ -1,5 +1,11 @@
 import type { RateSnapshot } from '@belay/workflow'
-import { type Adapter, type Outcome, RATE_HORIZON_MS, rateToleranceMs } from '@belay/workflow/adapter'
+import {
+  type Adapter,
+  type DeclaredLimit,
+  type Outcome,
+  RATE_HORIZON_MS,
+  rateToleranceMs,
+} from '@belay/workflow/adapter'
 import type { Dump } from '../invariants/index.ts'
 
 /** Times nearer than this are the same, in milliseconds. */
@@ -34,6 +40,9 @@ export interface Moment {
  */
 export class Rates {
   readonly #broken: (violation: string) => void
+  readonly #declared = new Map<string, RateSnapshot>()
+  readonly #set = new Map<string, RateSnapshot>()
+  /** What holds: what was set, else what was declared. */
   readonly #rates = new Map<string, RateSnapshot>()
   readonly #lines = new Map<string, Line>()
   /** Attempts that have entered: asking again takes nothing twice. */
@@ -44,12 +53,23 @@ export class Rates {
     this.#broken = broken
   }
 
-  /** The rate is this one from now on; undefined if the limit is none. */
-  changed(limit: string, rate: RateSnapshot | undefined): void {
-    const known = this.#rates.get(limit)
-    if (JSON.stringify(known) === JSON.stringify(rate)) return
-    if (rate === undefined) this.#rates.delete(limit)
-    else this.#rates.set(limit, rate)
+  declared(limits: readonly DeclaredLimit[]): void {
+    for (const { name, concurrency, rate } of limits) {
+      if (rate != null) this.#declared.set(name, { limit: concurrency, ...rate })
+      this.#changed(name)
+    }
+  }
+
+  set({ name, concurrency, rate }: Parameters<Adapter['setLimit']>[0]): void {
+    if (concurrency === null || rate == null) this.#set.delete(name)
+    else this.#set.set(name, { limit: concurrency, ...rate })
+    this.#changed(name)
+  }
+
+  #changed(limit: string): void {
+    const rate = this.#set.get(limit) ?? this.#declared.get(limit)
+    if (rate === undefined || JSON.stringify(this.#rates.get(limit)) === JSON.stringify(rate)) return
+    this.#rates.set(limit, rate)
     for (const [name, line] of this.#lines) if (name.startsWith(`${limit} of `)) line.enteredAt.length = 0
   }
 
@@ -84,7 +104,9 @@ export class Rates {
   #enter(name: string, limit: string, now: Moment): void {
     const line = this.#lineOf(name)
     if (now.store < line.closedUntil - SAME_MS)
-      this.#broken(`somebody entered ${name} at ${now.store}, although it was pushed back until ${line.closedUntil}`)
+      this.#broken(
+        `somebody entered ${name} at ${now.store}, although it was pushed back until ${line.closedUntil}`,
+      )
     const rate = this.#rates.get(limit)
     if (rate === undefined) return
     line.enteredAt.push(now.world)
@@ -92,7 +114,9 @@ export class Rates {
     const count = line.enteredAt.filter((at) => at >= from).length
     const most = mostIn(rate) + this.#again(name, from, now.world, rate)
     if (count > most)
-      this.#broken(`${count} entered ${name} within ${rate.perMs} ms until ${now.world}, and at most ${most} may`)
+      this.#broken(
+        `${count} entered ${name} within ${rate.perMs} ms until ${now.world}, and at most ${most} may`,
+      )
   }
 
   /** How many may come to an instant in this window that the clock shows for the second time. */

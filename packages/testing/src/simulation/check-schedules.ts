@@ -1,5 +1,5 @@
-import { isTerminal } from '@belay/workflow/adapter'
 import type { Adapter, ChangedSchedules, FiringRecord, ScheduleRecord } from '@belay/workflow/adapter'
+import { isTerminal } from '@belay/workflow/adapter'
 import type { Dump, RunDump } from '../invariants/index.ts'
 import { AT_REST, SCHEDULES } from './schedules.ts'
 
@@ -33,7 +33,9 @@ export class ScheduleWatch {
       if (name === undefined || !created.has(found.run.runId)) continue
       const { overlap } = SCHEDULES[name as keyof typeof SCHEDULES]
       if (overlap === 'allow') continue
-      const beside = runs.find((other) => other !== found && scheduleOf(other) === name && this.#isLive(other, overlap))
+      const beside = runs.find(
+        (other) => other !== found && scheduleOf(other) === name && this.#isLive(other, overlap),
+      )
       if (beside !== undefined)
         this.#broken(
           `schedule ${name} (${overlap}) started run ${found.run.runId} while ${beside.run.runId} was ${beside.run.status}`,
@@ -106,5 +108,6 @@ function checkTimes(runs: readonly RunDump[], schedule: ScheduleRecord, broken: 
   const { anchorAt, everyMs } = spec.timing
   const keys = new Set(runs.map(({ run }) => run.key))
   for (let at = anchorAt + everyMs; at < nextAt; at += everyMs)
-    if (!keys.has(`schedule:${name}:${new Date(at).toISOString()}`)) broken(`schedule ${name} did not fire for ${at}`)
+    if (!keys.has(`schedule:${name}:${new Date(at).toISOString()}`))
+      broken(`schedule ${name} did not fire for ${at}`)
 }

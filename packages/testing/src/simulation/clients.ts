@@ -14,8 +14,8 @@ import { FLOW } from './flow.ts'
 import { limitOperation, resetLimits } from './limits.ts'
 import { type Operation, operationOn, upkeep } from './operator.ts'
 import { STAND_IN } from './plan.ts'
-import { pauseAll, putMissing, SCHEDULES, scheduleOperation } from './schedules.ts'
 import type { Process } from './scheduler.ts'
+import { pauseAll, putMissing, SCHEDULES, scheduleOperation } from './schedules.ts'
 import type { Stage } from './stage.ts'
 
 const RUNS_MAX = 8

@@ -1,4 +1,12 @@
-import { nextVersion, type Plan, type RunLimits, randomLoop, randomMap, randomStep, type Version } from './plan.ts'
+import {
+  nextVersion,
+  type Plan,
+  type RunLimits,
+  randomLoop,
+  randomMap,
+  randomStep,
+  type Version,
+} from './plan.ts'
 import type { Random } from './random.ts'
 
 /**
@@ -46,7 +54,10 @@ function limited(flow: Flow, random: Random): Version {
     const own = flow === 'rates' ? { rateLimit: { ...randomRate(random), ...key } } : {}
     const shared = { rateLimit: { ...rate, name: SHARED_RATE } }
     const slots = { concurrency: [{ limit: SLOTS, ...key }] }
-    return { ...(random.chance(0.6) ? slots : {}), ...(random.chance(0.5) ? own : flow === 'rates' ? shared : {}) }
+    return {
+      ...(random.chance(0.6) ? slots : {}),
+      ...(random.chance(0.5) ? own : flow === 'rates' ? shared : {}),
+    }
   }
   const { concurrency: _, ...map } = randomMap(random)
   const steps = {

@@ -8,6 +8,7 @@ import {
 } from '@belay/workflow'
 import type { StepTransaction } from '@belay/workflow/adapter'
 import type { EffectCall, Effects } from './effects.ts'
+import { FLOW } from './flow.ts'
 import { undoneItems } from './item-effects.ts'
 import { hasLimits, limitKey } from './limits.ts'
 import type { Plan } from './plan.ts'
@@ -27,6 +28,8 @@ const UNSTORABLE = 0.02
 
 /** The share of attempts, in worlds with limits, after which nobody enters the limits of their step for a while. */
 const PUSHES_BACK = 0.05
+/** The same share of first attempts of the workflow under flow control. */
+const PUSHES_BACK_FLOW = 0.15
 
 export interface HandlerParts {
   readonly process: Process
@@ -113,6 +116,9 @@ async function working(context: Context, plan: Plan, parts: HandlerParts): Promi
   const { random, calm } = parts
   if (!calm() && hasLimits(plan) && random.chance(PUSHES_BACK))
     throw new RetryLaterError({ after: '2s', limit: true })
+  // Most of these attempts begin when the world is calm.
+  if (plan.name === FLOW && context.attempt === 1 && hasLimits(plan) && random.chance(PUSHES_BACK_FLOW))
+    throw new RetryLaterError({ after: random.integer(200, 4_000), limit: true })
   await perform(context, plan, parts)
   if (!calm() && context.tx === undefined && random.chance(UNSTORABLE)) return unstorable(random)
   return outputOf(context)

@@ -1,8 +1,8 @@
 import { createEngine, type Engine, type WorkflowDefinition } from '@belay/workflow'
 import { type Adapter, type Outcome, type RunEnd, skipOf } from '@belay/workflow/adapter'
-import { nameOfCall, verbsOf } from './calls.ts'
-import { CollectedCalls, randomStart } from './collected.ts'
+import { isWithin, nameOfCall, verbsOf } from './calls.ts'
 import { FlowOracle } from './check-flow.ts'
+import { CollectedCalls, randomStart } from './collected.ts'
 import { Definitions } from './definitions.ts'
 import { Effects } from './effects.ts'
 import { type FaultRates, faultyAdapter } from './faulty-adapter.ts'
@@ -17,8 +17,8 @@ import { type Plan, randomPlan } from './plan.ts'
 import { Random } from './random.ts'
 import { Process, Scheduler } from './scheduler.ts'
 import { SharedStore } from './shared-store.ts'
-import { StoreClock } from './store-clock.ts'
 import { memoryStore, type OpenStore, type Written } from './store.ts'
+import { StoreClock } from './store-clock.ts'
 import { Told } from './told.ts'
 import { Violations } from './violations.ts'
 
@@ -138,7 +138,6 @@ export class Stage {
       storeClock: this.storeClock,
       now: () => this.scheduler.now,
       adapter: this.#inspected,
-      inspector: this.inspector,
       violations: this.violations,
     })
     this.oracle = new Oracle({
@@ -177,6 +176,7 @@ export class Stage {
       onAnswer: async (verb, args, answer) => {
         this.count(nameOfCall(verb, args))
         this.trace(() => `${process.name} ${verb} ${shown(args)} -> ${shown(answer)}`)
+        if (verb === 'collectCalls' && !isWithin(args)) this.#collected(args, answer)
         if (verb === 'settle') this.#countOutcomes(args[0] as Parameters<Adapter['settle']>[0])
         if (verb !== 'transact') return oracle.answered(verb, args, answer)
         const [workerId, outcome, tx] = args as Parameters<Oracle['transacted']> &
@@ -184,6 +184,12 @@ export class Stage {
         return oracle.transacted(workerId, outcome, this.#writes.get(tx) ?? [])
       },
     })
+  }
+
+  #collected(args: readonly unknown[], answer: unknown): void {
+    const [calls] = args as Parameters<Adapter['collectCalls']>
+    const answers = answer as Awaited<ReturnType<Adapter['collectCalls']>>
+    this.collected.answered(calls, answers, { now: this.storeClock.now(), violations: this.violations })
   }
 
   /** Both versions of a plan's workflow, with handlers that run in this process. */

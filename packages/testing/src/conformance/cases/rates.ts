@@ -267,7 +267,9 @@ export const rateCases: Cases = {
     expect(taken).toMatchObject([{ runId: claims[1]!.runId }])
     await given.adapter.pushBackLimits({ lines: [{ limit: RATE, key: '' }], afterMs: SOON })
 
-    expect((await worker.settle(taken.map((claim) => enters(claim, ENTRY_OF_RUN)))).results).toEqual(['parked'])
+    expect((await worker.settle(taken.map((claim) => enters(claim, ENTRY_OF_RUN)))).results).toEqual([
+      'parked',
+    ])
 
     expect(await worker.take()).toEqual([])
     await given.advance(SOON)
