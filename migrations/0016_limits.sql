@@ -372,7 +372,14 @@ begin
           void_limits := void_limits || found.limit_name;
           void_keys := void_keys || found.key;
           void_runs := void_runs || found.run_id;
-          places[attempts[missing]] := coalesce(places[attempts[missing]], found.place);
+          -- Another step of the run may have it: no two have one place.
+          if places[attempts[missing]] is null and not coalesce(found.place = any (places), false)
+            and not exists (select from "belay"."workflow_limit_waiters" w where w.run_id = found.run_id and w.place = found.place)
+            and not exists (
+              select from "belay"."workflow_limit_slots" o where o.run_id = found.run_id and o.step <> -1 and o.place = found.place
+            ) then
+            places[attempts[missing]] := found.place;
+          end if;
           late[slots[missing]] := false;
         end loop;
       end if;

@@ -124,8 +124,9 @@ function park(
     placed ??= slot.place
     rows.limits.slots.delete(name)
   }
-  placed ??= voidInstantOfRun(rows, { run, step }, asked.full)
   const before = asked.places.get(waiterName(at))
+  const placeOfRun = voidInstantOfRun(rows, { run, step }, asked)
+  if (before === undefined) placed ??= placeOfRun
   rows.limits.waiters.set(waiterName(at), {
     ...{ ...at, fence: step.fence, limit, key, entries: asked.entries },
     place: before?.place ?? placed ?? rows.limits.nextPlace(),
@@ -146,11 +147,18 @@ function park(
  * The instant that its run has missed: with that, the step would be queued again at once. One that is still to come stays, as other steps of the run are
  * queued for it. Returns the place of whoever was given it.
  */
-function voidInstantOfRun(rows: Rows, held: StepOfRun, full: LimitEntry): number | null {
+function voidInstantOfRun(
+  rows: Rows,
+  held: StepOfRun,
+  { full, places }: { readonly full: LimitEntry; readonly places: Places },
+): number | null {
   const slot = full.of === 'run' ? slotOf(rows, full, held) : undefined
   if (slot === undefined || mayComeInTime(rows, slot)) return null
   rows.limits.slots.delete(slotName(full, slot.runId, slot.step))
-  return slot.place
+  // Another step of the run may have it: no two have one place.
+  const others = [...places.values(), ...rows.limits.waiters.values(), ...rows.limits.slots.values()]
+  const isTaken = others.some(({ runId, place }) => runId === slot.runId && place === slot.place)
+  return isTaken ? null : slot.place
 }
 
 function begunBefore(step: StepRow): boolean | null {

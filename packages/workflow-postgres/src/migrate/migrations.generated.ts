@@ -995,7 +995,7 @@ INSERT INTO "belay"."workflow_migrations" (tag, oldest_code) VALUES ('0015_sched
   },
   {
     tag: '0016_limits',
-    hash: '27f32b54a52893f1e2371235a7e3e36639df1ecee5753663580367e949f97965',
+    hash: '33ea25178ff91d805fff50e651459019c98b1fbe0b599bd578bb15bf10fd3fc2',
     sql: `-- Limits of concurrency by key. New tables, functions and a view.
 CREATE TABLE "belay"."workflow_limit_keys" (
 	"turn" bigint NOT NULL,
@@ -1370,7 +1370,14 @@ begin
           void_limits := void_limits || found.limit_name;
           void_keys := void_keys || found.key;
           void_runs := void_runs || found.run_id;
-          places[attempts[missing]] := coalesce(places[attempts[missing]], found.place);
+          -- Another step of the run may have it: no two have one place.
+          if places[attempts[missing]] is null and not coalesce(found.place = any (places), false)
+            and not exists (select from "belay"."workflow_limit_waiters" w where w.run_id = found.run_id and w.place = found.place)
+            and not exists (
+              select from "belay"."workflow_limit_slots" o where o.run_id = found.run_id and o.step <> -1 and o.place = found.place
+            ) then
+            places[attempts[missing]] := found.place;
+          end if;
           late[slots[missing]] := false;
         end loop;
       end if;
