@@ -3,26 +3,20 @@ import {
   BelayError,
   type CallerTransaction,
   STEP_KINDS,
-  type StepRecord,
   type StepTransaction,
   templateOf,
 } from '@belay/workflow/adapter'
 import { withFollowUps } from './definitions.ts'
 import { untilDeath } from './faulty-adapter.ts'
 import type { Fleet, Living } from './fleet.ts'
-import { FLOW } from './flow.ts'
 import { limitOperation, resetLimits } from './limits.ts'
 import { type Operation, operationOn, upkeep } from './operator.ts'
-import { STAND_IN } from './plan.ts'
+import { retryUndo, unpark } from './repairs.ts'
 import type { Process } from './scheduler.ts'
-import { pauseAll, putMissing, SCHEDULES, scheduleOperation } from './schedules.ts'
 import type { Stage } from './stage.ts'
 
 const RUNS_MAX = 8
 const CALLS_MAX = 30
-const FLOW_RUNS_MAX = 8
-/** How long everything must have been calm before operators pause schedules: then none may be behind. */
-const CALM_MS = 30_000
 
 /** Everybody who uses the engines of a world: to start runs, signal them, or change them. */
 export class Clients {
@@ -33,8 +27,6 @@ export class Clients {
   readonly #resuming = new Set<string>()
   /** Runs that are being started, or may have been. */
   #starts = 0
-  #flowStarts = 0
-  readonly #schedules = new Set<string>()
 
   constructor(stage: Stage, fleet: Fleet) {
     this.#stage = stage
@@ -49,36 +41,6 @@ export class Clients {
       .then((run) => this.started.set(run.id, `started with key ${options.key}`))
       // The connection broke: the run may or may not exist.
       .catch(() => {})
-  }
-
-  /** A run under flow control, with a priority. */
-  startFlow(): void {
-    const living = this.#fleet.any()
-    const { flowRandom: random } = this.#stage
-    if (living === undefined || this.#flowStarts >= FLOW_RUNS_MAX) return
-    this.#flowStarts += 1
-    const [workflow] = living.workflows.filter(({ name }) => name === FLOW)
-    const options = {
-      ...(random.chance(0.5) ? { priority: random.integer(0, 3) } : {}),
-      ...(random.chance(0.2) ? { delay: random.integer(0, 5_000) } : {}),
-    }
-    void living.engine
-      .run(workflow!, { by: 'simulation' }, options)
-      .then((run) => this.started.set(run.id, 'started under flow control'))
-      .catch(() => {})
-  }
-
-  operateSchedules(): void {
-    const missing = putMissing(this.#schedules)
-    if (missing.length === 0) this.#operate(scheduleOperation(this.#stage.flowRandom))
-    for (const [name, operation] of missing) this.#operate(operation, () => this.#schedules.add(name))
-  }
-
-  /** Once nothing goes wrong any more, and for long enough that schedules have caught up. */
-  pauseSchedules(calmForMs: number): void {
-    for (const [name, operation] of putMissing(this.#schedules))
-      this.#operate(operation, () => this.#schedules.add(name))
-    if (calmForMs >= CALM_MS) this.#operate(pauseAll())
   }
 
   /** A call of a workflow that collects its starts, sometimes in an application's transaction. */
@@ -136,7 +98,7 @@ export class Clients {
     const { random } = this.#stage
     if (this.started.size === 0) return
     const runId = random.pick([...this.started.keys()])
-    this.#operate({
+    this.act({
       name: 'cancel',
       runId,
       act: ({ engine }) => engine.runs.handle(runId).cancel({ reason: 'simulated' }),
@@ -146,7 +108,7 @@ export class Clients {
   /** An operator's action that fits some run's status. */
   async operate(): Promise<void> {
     const operation = operationOn(await this.#stage.shared.dump(), this.#stage.random)
-    if (operation !== undefined) this.#operate(operation)
+    if (operation !== undefined) this.act(operation)
   }
 
   async resumeAll(): Promise<void> {
@@ -157,12 +119,12 @@ export class Clients {
         this.#resuming.add(runId)
         const resumed = () => void this.#resuming.delete(runId)
         const act: Operation['act'] = ({ engine }) => engine.runs.handle(runId).resume().finally(resumed)
-        this.#operate({ name: 'resume', runId, act })
+        this.act({ name: 'resume', runId, act })
       }
       if (status === 'compensation_failed' && this.#keepsItsSlot(run.workflow))
-        this.#operate({ name: 'retryCompensation', runId, act: (parts) => retryUndo(parts, steps, runId) })
+        this.act({ name: 'retryCompensation', runId, act: (parts) => retryUndo(parts, steps, runId) })
       if (status === 'parked')
-        this.#operate({ name: 'unpark', runId, act: (parts) => unpark(parts, steps, runId) })
+        this.act({ name: 'unpark', runId, act: (parts) => unpark(parts, steps, runId) })
     }
   }
 
@@ -172,16 +134,16 @@ export class Clients {
   }
 
   upkeep(): void {
-    this.#operate(upkeep(this.#stage.random))
+    this.act(upkeep(this.#stage.random))
   }
 
   /** Like every call, it waits in the world for a transaction that has the only session. */
   resetLimits(): void {
-    this.#operate({ name: 'reset limits', act: ({ engine }) => resetLimits(engine) })
+    this.act({ name: 'reset limits', act: ({ engine }) => resetLimits(engine) })
   }
 
   setLimit(): void {
-    this.#operate(limitOperation(this.#stage.limitsRandom))
+    this.act(limitOperation(this.#stage.limitsRandom))
   }
 
   /** Signals any step of any run that takes signals: early, late, and sometimes with a key that was used before. */
@@ -209,7 +171,8 @@ export class Clients {
     }
   }
 
-  #operate({ name, runId, workflow, act }: Operation, done?: () => void): void {
+  /** An operator acts through some living process. `done` is called if the action was answered. */
+  act({ name, runId, workflow, act }: Operation, done?: () => void): void {
     const living = this.#fleet.any()
     if (living === undefined) return
     this.#stage.trace(() => `operator: ${name} ${runId ?? ''}`)
@@ -317,40 +280,4 @@ function definitionOf(
   return withFollowUps(workflows).find(
     ({ name, version }) => name === run.workflow && version === run.version,
   )!
-}
-
-/**
- * Lets a run go on in which a step failed after a pivot. A wait would fail again without its signal, and a map with as few items as before: these are
- * skipped, unless the run goes on past them.
- */
-async function unpark(
-  { engine }: Parameters<Operation['act']>[0],
-  steps: readonly StepRecord[],
-  runId: string,
-): Promise<void> {
-  const handle = engine.runs.handle(runId)
-  const isMap = (name: string) => steps.some((step) => step.name === `${name}[]`)
-  const stuck = steps.filter(
-    ({ status, waitingSince, name }) => status === 'failed' && (waitingSince !== null || isMap(name)),
-  )
-  for (const { name } of stuck) {
-    const skipped = await handle.skipStep(name, { output: STAND_IN }).then(() => true, isRefused)
-    if (skipped) return
-  }
-  await handle.retry()
-}
-
-async function retryUndo(
-  { engine }: Parameters<Operation['act']>[0],
-  steps: readonly StepRecord[],
-  runId: string,
-): Promise<void> {
-  for (const { name } of steps.filter(({ status }) => status === 'compensation_failed'))
-    await engine.runs.handle(runId).retryCompensation(name)
-}
-
-/** False for a refusal. Throws any other error. */
-function isRefused(error: unknown): false {
-  if (!BelayError.is(error) || error.code !== 'action_refused') throw error
-  return false
 }

@@ -68,10 +68,6 @@ export function workflowsOf(plan: Plan, parts: HandlerParts): readonly WorkflowD
       await behave(context, { plan, parts, failsForGood: 0 })
       return random.pick(['left', 'right', 'straight'])
     },
-    begin: async (context: Context) => {
-      await behave(context, { plan, parts, failsForGood: 0 })
-      return { round: 0 }
-    },
     turn: async (context: Context & RoundContext) => {
       await perform(context, plan, parts)
       if (!calm() && context.tx === undefined && random.chance(UNSTORABLE)) return unstorable(random)
@@ -91,23 +87,16 @@ export function workflowsOf(plan: Plan, parts: HandlerParts): readonly WorkflowD
       await behave(context, { plan, parts, failsForGood: 0 })
       return listed(context, random)
     },
+    begin: async (context: Context) => {
+      await behave(context, { plan, parts, failsForGood: 0 })
+      return { round: 0 }
+    },
     ...KEYS,
   }
-  return plan.versions.map((version, index) =>
-    // A check that hangs must end too, but has no timeout of its own.
-    defineGraph(
-      plan.name,
-      {
-        version: index + 1,
-        ...version,
-        timeout: '30s',
-        start: plan.start,
-        priority: plan.priority,
-        ...plan.limits,
-      },
-      handlers,
-    ),
-  )
+  const { name, start, priority, limits, versions } = plan
+  // A check that hangs must end too, but has no timeout of its own.
+  const all = { timeout: '30s', start, priority, ...limits } as const
+  return versions.map((graph, index) => defineGraph(name, { version: index + 1, ...graph, ...all }, handlers))
 }
 
 const KEYS = { keyed: keyOf as () => string, limitKey: limitKey as (context: unknown) => string }

@@ -12,13 +12,14 @@ import {
 } from '@belay/workflow/adapter'
 import { repeatedCheck } from '../invariants/check.ts'
 import type { RunDump } from '../invariants/index.ts'
-import { count, isLookedAt, isWithin } from './calls.ts'
+import { isLookedAt, isWithin } from './calls.ts'
 import { Decisions } from './check-branch.ts'
 import { checkCall } from './check-call.ts'
 import { checkEndOf, type Known } from './check-end.ts'
 import { Families } from './check-family.ts'
 import type { FlowOracle } from './check-flow.ts'
 import { FollowUps } from './check-follow-ups.ts'
+import { Writes } from './check-written.ts'
 import type { Definitions } from './definitions.ts'
 import type { Effects } from './effects.ts'
 import { EXPECTED_REFUSALS, hasEffect, isLetGo } from './expected.ts'
@@ -43,16 +44,6 @@ export interface OracleParts {
   readonly violations: Violations
 }
 
-/** Facts that do not hold once the store's clock was set back. */
-const OF_TIME: ReadonlySet<string> = new Set([
-  'run_finished_after_created',
-  'run_ends_no_earlier_than_its_steps',
-  'started_no_earlier_than_its_dependencies_ended',
-  'finished_after_started',
-  'undo_finished_after_started',
-  'undo_started_no_earlier_than_its_dependents_were_undone',
-])
-
 /**
  * Watches a simulated world and reports violations: whether each handler that its worker may call may be called now; whether each outcome is recorded
  * only once; and whether every run ended as its steps imply.
@@ -63,8 +54,7 @@ export class Oracle {
   readonly #known: Known = { recorded: new Map(), taken: new Map(), maybeTaken: new Map() }
   readonly #decisions = new Decisions()
   readonly #followUps = new FollowUps()
-  /** How often transactional handlers wrote and their outcomes were recorded, by run, step and outcome. */
-  readonly #committed = new Map<string, number>()
+  readonly #writes = new Writes()
   /** Since when runs have been paused. */
   readonly #pausedAt = new Map<string, number>()
   readonly #pruned = new Set<string>()
@@ -124,7 +114,7 @@ export class Oracle {
   async transacted(workerId: string, outcome: Outcome, written: readonly Written[]): Promise<void> {
     await this.#recordedOutcome(outcome, workerId)
     for (const one of written) {
-      count(this.#committed, nameOfWritten(one))
+      this.#writes.committed(one)
       this.#parts.effects.committed(one)
     }
   }
@@ -141,7 +131,7 @@ export class Oracle {
     checkSlots(dump, (violation) => this.#broken(violation))
     await this.#parts.flow.checkNow()
     for (const { invariant, message, runId, step } of this.#check(dump)) {
-      if (this.#parts.storeClock.backMs > 0 && OF_TIME.has(invariant)) continue
+      if (this.#parts.storeClock.breaks(invariant)) continue
       this.#broken(`${invariant}: run ${runId} step ${step}: ${message}`)
     }
   }
@@ -156,7 +146,7 @@ export class Oracle {
     }
     for (const run of runs) await this.#checkEndOf(run)
     this.#followUps.check(runs, this.#parts.definitions, (violation) => this.#broken(violation))
-    await this.#checkWritten()
+    this.#writes.check(await this.#parts.shared.written(), (violation) => this.#broken(violation))
     await this.#parts.flow.checkEnd()
   }
 
@@ -306,19 +296,4 @@ export class Oracle {
     const isStopped = snapshot.status !== 'completed'
     effects.checkEnd(found, isStopped ? new RunFailedError(snapshot).undo : [])
   }
-
-  /** A write must exist as often as its outcome was recorded: once, unless an operator sent the step forward again. */
-  async #checkWritten(): Promise<void> {
-    const written = new Map<string, number>()
-    for (const one of await this.#parts.shared.written()) count(written, nameOfWritten(one))
-    for (const key of new Set([...written.keys(), ...this.#committed.keys()])) {
-      const [writes, outcomes] = [written.get(key) ?? 0, this.#committed.get(key) ?? 0]
-      if (writes !== outcomes)
-        this.#broken(`${key} was written ${writes} times and recorded ${outcomes} times`)
-    }
-  }
-}
-
-function nameOfWritten({ runId, step, outcome }: Written): string {
-  return `${runId}/${step}/${outcome}`
 }

@@ -2,18 +2,17 @@ import { createEngine, type Engine, type WorkflowDefinition } from '@belay/workf
 import { type Adapter, type Outcome, type RunEnd, skipOf } from '@belay/workflow/adapter'
 import { isWithin, nameOfCall, verbsOf } from './calls.ts'
 import { FlowOracle } from './check-flow.ts'
-import { CollectedCalls, randomStart } from './collected.ts'
+import { CollectedCalls } from './collected.ts'
 import { Definitions } from './definitions.ts'
 import { Effects } from './effects.ts'
 import { type FaultRates, faultyAdapter } from './faulty-adapter.ts'
 import { featuresOf } from './features.ts'
-import { type Flow, flowOf, flowPlan } from './flow.ts'
+import { type Flow, flowOf } from './flow.ts'
 import { type HandlerParts, PAYLOAD_MAX_BYTES, workflowsOf } from './handlers.ts'
 import { Hints } from './hints.ts'
 import { InFlight } from './in-flight.ts'
-import { withLimits } from './limits.ts'
 import { Oracle } from './oracle.ts'
-import { type Plan, randomPlan } from './plan.ts'
+import type { Plan } from './plan.ts'
 import { Random } from './random.ts'
 import { Process, Scheduler } from './scheduler.ts'
 import { SharedStore } from './shared-store.ts'
@@ -21,6 +20,7 @@ import { memoryStore, type OpenStore, type Written } from './store.ts'
 import { StoreClock } from './store-clock.ts'
 import { Told } from './told.ts'
 import { Violations } from './violations.ts'
+import { worldPlans } from './world-plans.ts'
 
 export interface SimulationOptions {
   readonly seed: number
@@ -31,9 +31,6 @@ export interface SimulationOptions {
   /** Receives one line per event of the world. */
   readonly trace?: (line: string) => void
 }
-
-/** The last digit of the seeds of worlds that collect starts. */
-const COLLECTING = 3
 
 /** How far the clock of a store may be set back in all. */
 const CLOCK_AHEAD_MS = 1_000_000
@@ -101,22 +98,10 @@ export class Stage {
     this.shared = parts.shared
     this.storeClock = parts.storeClock
     this.hints = new Hints(this.random.fork())
-    const count = this.random.integer(1, 2)
     this.limitsRandom = new Random(options.seed ^ 0x11417)
-    const plans = Array.from({ length: count }, (_, n) =>
-      randomPlan(this.random.fork(), `w${n}`, n + 1 < count ? `w${n + 1}` : undefined),
-    )
-    this.plans = withLimits(plans, this.limitsRandom)
-    // In a tenth of all worlds: those of the other seeds stay what they were.
-    if (options.seed % 10 === COLLECTING) {
-      const random = this.random.fork()
-      const plan = { ...randomPlan(random, 'collected'), start: randomStart(random) }
-      this.plans = [...this.plans, plan]
-    }
     this.flow = flowOf(options.seed)
     this.flowRandom = new Random(options.seed ^ 0xf10)
-    const flowing = flowPlan(this.flow, this.flowRandom)
-    if (flowing !== null) this.plans = [...this.plans, flowing]
+    this.plans = worldPlans(options.seed, this)
     this.leaseMs = this.random.pick([1_000, 3_000, 10_000])
     this.#rates = this.random.pick<FaultRates>([
       { failsBefore: 0, failsAfter: 0, slow: 0.02, late: 0, contended: 0 },

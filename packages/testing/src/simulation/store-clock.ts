@@ -1,5 +1,15 @@
 import type { Clock, Timer } from '@belay/workflow/adapter'
 
+/** Facts that do not hold once the store's clock was set back. */
+const OF_TIME: ReadonlySet<string> = new Set([
+  'run_finished_after_created',
+  'run_ends_no_earlier_than_its_steps',
+  'started_no_earlier_than_its_dependencies_ended',
+  'finished_after_started',
+  'undo_finished_after_started',
+  'undo_started_no_earlier_than_its_dependents_were_undone',
+])
+
 /** The clock of a world's store. An operator may set it back; the world's time, and that of its processes, goes on. */
 export class StoreClock implements Clock {
   /** The latest instant that it has ever shown. */
@@ -23,6 +33,11 @@ export class StoreClock implements Clock {
 
   after(delayMs: number, fire: () => void): Timer {
     return this.#world.after(delayMs, fire)
+  }
+
+  /** Whether this invariant need not hold, because the clock was set back. */
+  breaks(invariant: string): boolean {
+    return this.backMs > 0 && OF_TIME.has(invariant)
   }
 
   setBack(byMs: number): void {

@@ -2,6 +2,7 @@ import { isTerminal } from '@belay/workflow/adapter'
 import { isParked } from './check-family.ts'
 import { Clients } from './clients.ts'
 import { Fleet } from './fleet.ts'
+import { FlowClients } from './flow-clients.ts'
 import { areLimitsAtRest, hasLimits } from './limits.ts'
 import { type SimulationOptions, Stage } from './stage.ts'
 
@@ -52,11 +53,13 @@ class World {
   readonly #stage: Stage
   readonly #fleet: Fleet
   readonly #clients: Clients
+  readonly #flowClients: FlowClients
 
   constructor(stage: Stage) {
     this.#stage = stage
     this.#fleet = new Fleet(stage, (living, tx) => this.#clients.within(living, tx))
     this.#clients = new Clients(stage, this.#fleet)
+    this.#flowClients = new FlowClients(stage, this.#fleet, this.#clients)
   }
 
   async run(): Promise<void> {
@@ -113,7 +116,7 @@ class World {
       if (stage.turns % RESUME_EVERY === 0) {
         await this.#clients.resumeAll()
         if (stage.plans.some(hasLimits)) this.#clients.resetLimits()
-        if (stage.flow === 'schedules') this.#clients.pauseSchedules(stage.scheduler.now - calmAt)
+        this.#flowClients.pauseSchedules(stage.scheduler.now - calmAt)
       }
       if (!(await this.#turn())) break
       if (stage.turns % SIGNAL_EVERY === 0) await this.#clients.signalEverything()
@@ -151,7 +154,7 @@ class World {
     if (random.chance(0.04)) await clients.signalAny()
     const { plans, limitsRandom } = this.#stage
     if (plans.some(hasLimits) && limitsRandom.chance(0.01)) clients.setLimit()
-    await this.#steer()
+    await this.#flowClients.meddle()
     if (fleet.living.length === 0) {
       if (random.chance(0.2)) fleet.start()
       return
@@ -161,15 +164,5 @@ class World {
     else if (fate < 0.012) fleet.freeze()
     else if (fate < 0.015) fleet.leave()
     else if (fate < 0.025 && fleet.living.length < PROCESSES_MAX) fleet.start()
-  }
-
-  /** What concerns flow control, by chance of its own. */
-  async #steer(): Promise<void> {
-    const { flow, flowRandom: random, flowOracle } = this.#stage
-    if (flow === 'none') return
-    if (flow === 'schedules') {
-      if (random.chance(0.05)) this.#clients.operateSchedules()
-    } else if (random.chance(0.05)) this.#clients.startFlow()
-    if (flow !== 'runs' && random.chance(0.004)) await flowOracle.setBack(random.integer(1, 8_000))
   }
 }
