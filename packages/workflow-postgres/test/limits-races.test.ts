@@ -119,7 +119,7 @@ describe.each(servers)('limits on $name', ({ url }) => {
     })
   })
 
-  it('a hundred thousand steps that wait cost those who enter, free and tend nothing', async () => {
+  it('a hundred thousand steps that wait cost those who enter, free and tend nothing, nor do slots for which nobody waits', async () => {
     await store.declareLimits([{ name: 'crowded', concurrency: 1 }])
     const { workerId, claims } = await claimed(3)
     const [holder, own, other] = claims as [Claim, Claim, Claim]
@@ -131,6 +131,11 @@ describe.each(servers)('limits on $name', ({ url }) => {
     await database.pool.query(
       `insert into ${store.schema}.workflow_limit_waiters (run_id, step, fence, since, limit_name, key, limits, keys, of_run)
        select gen_random_uuid(), 0, 1, now(), 'crowded', 'large', array['crowded'], array['large'], array[false] from generate_series(1, 100000)`,
+    )
+    await database.pool.query(
+      `insert into ${store.schema}.workflow_limit_slots (run_id, step, fence, definition_id, since, is_given, limit_name, key)
+       select gen_random_uuid(), -1, 0, $1, now(), false, 'runs of one customer', n::text from generate_series(1, 20000) n`,
+      [holder.definitionId],
     )
     const buffers = async (text: string, values: readonly unknown[], before = 'select 1') => {
       const client = await database.pool.connect()
@@ -157,7 +162,7 @@ describe.each(servers)('limits on $name', ({ url }) => {
       `select * from ${schema}.enter_limits($1, array[$2::uuid], array[0], array[1], array[$3::int], array[1], array['crowded'], array['large'], array[false])`,
       [workerId, other.runId, other.definitionId],
     )
-    const tending = await buffers(`select * from ${schema}.tend_limits(null, null, 500, 10000)`, [])
+    const tending = await buffers(`select * from ${schema}.tend_limits(null, null, 500, 10000, false)`, [])
     const freeing = await buffers(
       `select ${schema}.free_limits(array[$1::uuid], array[0], array[1])`,
       [holder.runId],
@@ -166,6 +171,6 @@ describe.each(servers)('limits on $name', ({ url }) => {
 
     // The line alone fills more than a thousand.
     for (const blocks of [entering, tending, freeing]) expect(blocks).toBeLessThan(150)
-    await database.pool.query(`truncate ${schema}.workflow_limit_waiters`)
+    await database.pool.query(`truncate ${schema}.workflow_limit_waiters, ${schema}.workflow_limit_slots`)
   })
 })

@@ -6,8 +6,6 @@ import type pg from 'pg'
 import type { WorkerSetup } from './worker.ts'
 
 const PROGRAM = fileURLToPath(new URL('./worker.js', import.meta.url))
-/** A statement that was on its way when its process was frozen has reached the server by then. */
-const ON_ITS_WAY_MS = 150
 
 interface Seat {
   generation: number
@@ -39,27 +37,16 @@ export class Fleet {
     const gone = once(child, 'exit')
     child.kill('SIGKILL')
     await gone
-    await this.#database.query(`insert into soak_processes select $1, 'killed', clock_timestamp()`, [name])
+    await this.#database.query(`insert into soak_processes values ($1, clock_timestamp())`, [name])
     this.counts.killed += 1
     await this.#seat(seat, generation + 1)
   }
 
-  /** Stops a worker's process for this long. If its lease ends meanwhile, notes when. */
+  /** Stops a worker's process for this long, perhaps for longer than its lease. */
   async freeze(seat: number, ms: number): Promise<void> {
-    const { child, name } = this.#seats[seat]!
+    const { child } = this.#seats[seat]!
     child.kill('SIGSTOP')
-    await pause(ON_ITS_WAY_MS)
-    const { rows } = await this.#database.query<{ until: string }>(
-      `select max(lease_expires_at)::text as until from belay.workflow_workers where name = $1 and status = 'live'`,
-      [name],
-    )
     await pause(ms)
-    if (rows[0]!.until !== null) {
-      await this.#database.query(
-        `insert into soak_processes select $1, 'frozen', $2::timestamptz where $2::timestamptz < clock_timestamp()`,
-        [name, rows[0]!.until],
-      )
-    }
     child.kill('SIGCONT')
     this.counts.frozen += 1
   }

@@ -8,6 +8,15 @@ export interface Peak {
   readonly key: string
   readonly atOnce: number
   readonly atMs: number
+  /** What went on at that moment, with the worker of each. */
+  readonly spans: readonly Span[]
+}
+
+export interface Span {
+  readonly runId: string
+  readonly worker: string
+  readonly fromMs: number
+  readonly toMs: number
 }
 
 /** For each key of a limit, how many held it at once at most. */
@@ -26,7 +35,13 @@ export function peaksOf(calls: readonly HandlerCall[], holder: Holder): readonly
       now += by
       if (now > peak.atOnce) peak = { atOnce: now, atMs }
     }
-    return { limit: ofKey[0]!.limit, key, ...peak }
+    const { atMs } = peak
+    return {
+      limit: ofKey[0]!.limit,
+      key,
+      ...peak,
+      spans: spans.filter((span) => span.fromMs <= atMs && span.toMs > atMs),
+    }
   })
 }
 
@@ -56,11 +71,12 @@ export function spreadOf(calls: readonly HandlerCall[], sinceMs: number): Spread
   return { keys: ends.length, medianMs: ends[Math.floor(ends.length / 2)] ?? 0, lastMs: ends.at(-1) ?? 0 }
 }
 
-function spansOfRuns(calls: readonly HandlerCall[]) {
-  const spans = new Map<string, { fromMs: number; toMs: number }>()
-  for (const { runId, fromMs, toMs } of calls) {
+/** Of a run with calls in several workers, the first names it. */
+function spansOfRuns(calls: readonly HandlerCall[]): readonly Span[] {
+  const spans = new Map<string, { runId: string; worker: string; fromMs: number; toMs: number }>()
+  for (const { runId, worker, fromMs, toMs } of calls) {
     const span = spans.get(runId)
-    if (span === undefined) spans.set(runId, { fromMs, toMs })
+    if (span === undefined) spans.set(runId, { runId, worker, fromMs, toMs })
     else {
       span.fromMs = Math.min(span.fromMs, fromMs)
       span.toMs = Math.max(span.toMs, toMs)

@@ -15,16 +15,25 @@ create table soak_handlers (
 );
 create table soak_processes (
   worker text not null,
-  kind text not null,
-  -- Nothing of this worker ran after it was killed, and nothing held a lease after it was frozen for longer than that.
+  -- When nothing of this worker ran any more, because it was killed; or when it held nothing any more, because its lease was over.
   over_at timestamptz not null
-)`
+);
+create function soak_note_lost() returns trigger language plpgsql as $$
+begin
+  insert into soak_processes values (new.name, new.lease_expires_at);
+  return null;
+end
+$$;
+-- Whoever stood still, or had no processor for so long, may go on with its handlers: a lease promises no more than that it is over.
+create trigger soak_lost after update of status on belay.workflow_workers
+  for each row when (new.status = 'dead' and old.status <> 'dead') execute function soak_note_lost()`
 
 /** One call of a handler, by the database's clock. */
 export interface HandlerCall {
   readonly limit: string
   readonly key: string
   readonly runId: string
+  readonly worker: string
   readonly fromMs: number
   /** When it ended, or when its process was killed or lost its lease. */
   readonly toMs: number
@@ -58,16 +67,17 @@ export async function noted(
   ])
 }
 
-/** All calls. One without an end ended when its process was killed; one that went on in a frozen process counts until the process's lease was over. */
+/** All calls. One without an end ended when its process was killed; one that went on after its worker's lease counts until the lease was over. */
 export async function readCalls(database: pg.Pool): Promise<readonly HandlerCall[]> {
   const { rows } = await database.query<{
     lim: string
     key: string
     run_id: string
+    worker: string
     from_ms: number
     to_ms: number
   }>(`
-    select h.lim, h.key, h.run_id::text, extract(epoch from b.from_at)::float8 * 1000 as from_ms,
+    select h.lim, h.key, h.run_id::text, h.worker, extract(epoch from b.from_at)::float8 * 1000 as from_ms,
       extract(epoch from least(h.ended_at, o.over_at, clock_timestamp()))::float8 * 1000 as to_ms
     from soak_handlers h
     -- A note that the process sent before it was frozen, or that waited for a connection, is later than the handler's beginning.
@@ -79,6 +89,7 @@ export async function readCalls(database: pg.Pool): Promise<readonly HandlerCall
     limit: row.lim,
     key: row.key,
     runId: row.run_id,
+    worker: row.worker,
     fromMs: row.from_ms,
     toMs: row.to_ms,
   }))

@@ -154,10 +154,15 @@ async function judge(database: pg.Pool, beganMs: number, stuck: string | undefin
     beganMs,
   )
   const violations = stuck === undefined ? [] : [stuck]
-  for (const { limit, key, atOnce, allowed, atMs } of peaks) {
+  for (const { limit, key, atOnce, allowed, atMs, spans } of peaks) {
     if (atOnce > allowed)
       violations.push(
-        `${atOnce} at once of "${limit}" with the key "${key}", at ${new Date(atMs).toISOString()}; allowed are ${allowed}.`,
+        `${atOnce} at once of "${limit}" with the key "${key}", at ${timeOf(atMs)}; allowed are ${allowed}: ${spans
+          .map(
+            (span) =>
+              `run ${span.runId} on ${span.worker} from ${timeOf(span.fromMs)} to ${timeOf(span.toMs)}`,
+          )
+          .join(', ')}.`,
       )
   }
   if (window.fullest > window.allowed)
@@ -184,6 +189,10 @@ async function openRuns(database: pg.Pool): Promise<number> {
      where status in ('running', 'paused', 'compensating', 'compensation_failed')`,
   )
   return rows[0]!.open
+}
+
+function timeOf(ms: number): string {
+  return new Date(ms).toISOString()
 }
 
 async function nowMs(database: pg.Pool): Promise<number> {

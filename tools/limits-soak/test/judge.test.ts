@@ -6,8 +6,8 @@ describe('the judge of limits', () => {
   it('counts handlers of a key that run at once', () => {
     const calls = [call('a', 0, 10), call('a', 5, 15), call('a', 9, 12), call('b', 0, 100)]
     expect(peaksOf(calls, 'call')).toEqual([
-      { limit: 'customer', key: 'a', atOnce: 3, atMs: 9 },
-      { limit: 'customer', key: 'b', atOnce: 1, atMs: 0 },
+      { limit: 'customer', key: 'a', atOnce: 3, atMs: 9, spans: calls.slice(0, 3) },
+      { limit: 'customer', key: 'b', atOnce: 1, atMs: 0, spans: calls.slice(3) },
     ])
   })
 
@@ -40,5 +40,5 @@ function nextRun(): string {
 }
 
 function call(key: string, fromMs: number, toMs: number, runId = nextRun()): HandlerCall {
-  return { limit: 'customer', key, runId, fromMs, toMs }
+  return { limit: 'customer', key, runId, worker: 'one', fromMs, toMs }
 }

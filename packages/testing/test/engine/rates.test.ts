@@ -77,6 +77,34 @@ it('a 429 pushes back everybody with the same key, and nobody else', async () =>
   expect(began.find(([partner]) => partner === 'other')![1] - first).toBeLessThan(2_000)
 })
 
+it('a burst that nobody chose is what begins in 10 ms, also after a change; one that was chosen stays', async () => {
+  const { worker } = engines()
+  const step = { run: () => {} }
+  const usual = define('usual', { version: 1 }).step('call', {
+    ...step,
+    rateLimit: { limit: 100_000, per: '1s', name: 'usual' },
+  })
+  const chosen = define('chosen', { version: 1 }).step('call', {
+    ...step,
+    rateLimit: { limit: 100_000, per: '1s', burst: 3, name: 'chosen' },
+  })
+  const { limits } = await worker({ workflows: [usual, chosen] })
+  const burstOf = async (name: string) => (await limits.get(name))?.rateLimit?.burst
+
+  expect(await burstOf('usual')).toBe(1_000)
+  expect(await burstOf('chosen')).toBe(3)
+  for (const [limit, burst] of [
+    [150, 1],
+    [0, 1],
+    [5_000, 50],
+  ] as const) {
+    await limits.set('usual', { rateLimit: { limit, per: '1s' } })
+    await limits.set('chosen', { rateLimit: { limit, per: '1s' } })
+    expect(await burstOf('usual')).toBe(burst)
+    expect(await burstOf('chosen')).toBe(3)
+  }
+})
+
 it('a rate is changed at run time, and paused with 0', async () => {
   const { clock, worker } = engines()
   let began = 0

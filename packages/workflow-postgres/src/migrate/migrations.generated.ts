@@ -995,7 +995,7 @@ INSERT INTO "belay"."workflow_migrations" (tag, oldest_code) VALUES ('0015_sched
   },
   {
     tag: '0016_limits',
-    hash: '33ea25178ff91d805fff50e651459019c98b1fbe0b599bd578bb15bf10fd3fc2',
+    hash: 'c42ae4c66bf60affbfcea9cfd15d00e82e3279dcdb632b57df92f81a7d2e9a78',
     sql: `-- Limits of concurrency by key. New tables, functions and a view.
 CREATE TABLE "belay"."workflow_limit_keys" (
 	"turn" bigint NOT NULL,
@@ -1221,6 +1221,8 @@ declare
   line_keys text[];
   is_rate bool[];
   used int[];
+  -- The limits that are rates.
+  rate_limits text[];
   -- Slots whose instants were missed, and which are taken anew.
   missed_limits text[] := '{}';
   missed_keys text[] := '{}';
@@ -1253,9 +1255,10 @@ begin
   end loop;
   locked_limits := array(select e.l from unnest(entry_attempts, entry_limits) as e (attempt, l) where is_held[e.attempt]);
   locked_keys := array(select e.k from unnest(entry_attempts, entry_keys) as e (attempt, k) where is_held[e.attempt]);
-  if exists (
-    select from (select distinct l.name from unnest(locked_limits) as l (name)) d cross join lateral "belay"."limit_rate"(d.name)
-  ) then
+  rate_limits := array(
+    select d.name from (select distinct l.name from unnest(locked_limits) as l (name)) d cross join lateral "belay"."limit_rate"(d.name)
+  );
+  if rate_limits <> '{}' then
     -- The lines of rates are given their next instants below.
     select l.locked_limits, l.locked_keys into locked_limits, locked_keys from "belay"."lock_limit_lines"(locked_limits, locked_keys) l;
   else
@@ -1321,7 +1324,7 @@ begin
   select array_agg("belay"."limit_room"(r.l, r.k, 0) order by r.line),
     array_agg(coalesce((select true from "belay"."workflow_limit_waiters" w where w.limit_name = r.l and w.key = r.k limit 1), false) order by r.line),
     array_agg(r.l order by r.line), array_agg(r.k order by r.line), array_agg(0 order by r.line),
-    array_agg(coalesce((select true from "belay"."limit_rate"(r.l)), false) order by r.line)
+    array_agg(r.l = any (rate_limits) order by r.line)
   into rooms, has_line, line_limits, line_keys, used, is_rate
   from ranked r;
   -- One after another: all the slots that an attempt needs, or none.
@@ -1401,7 +1404,7 @@ begin
   from generate_subscripts(line_limits, 1) as l (line) where is_rate[l.line] and used[l.line] > 0;
   insert into "belay"."workflow_limit_slots" (run_id, step, fence, definition_id, since, at_ms, is_given, limit_name, key)
   select distinct on (h.l, h.k, h.run_id, h.holder) h.run_id, h.holder, h.fence, h.definition_id, "belay"."store_now"(),
-    case when (select true from "belay"."limit_rate"(h.l)) then "belay"."store_ms"() end, false, h.l, h.k
+    case when h.l = any (rate_limits) then "belay"."store_ms"() end, false, h.l, h.k
   from (
     select e.l, e.k, run_ids[e.attempt] as run_id, case when e.r then -1 else steps[e.attempt] end as holder,
       case when e.r then 0 else fences[e.attempt] end as fence, definition_ids[e.attempt] as definition_id
@@ -1520,19 +1523,26 @@ AS $$
 declare
   line record;
   waiter record;
+  room bigint;
   queued bool := false;
 begin
   for line in
     select distinct f.limit_name collate "C" as limit_name, f.key collate "C" as key from unnest(free_limits, free_keys) as f (limit_name, key) order by 1, 2
   loop
+    room := null;
     for waiter in
-      select w.run_id, w.step from "belay"."workflow_limit_waiters" w
+      select w.run_id, w.step, true = any (w.of_run) as is_of_run from "belay"."workflow_limit_waiters" w
       where w.limit_name = line.limit_name and w.key = line.key
       order by w.place
       limit 1000
     loop
-      exit when "belay"."limit_room"(line.limit_name, line.key) <= 0;
-      if "belay"."give_limit_slots"(waiter.run_id, waiter.step, locked_limits, locked_keys) then queued := true; end if;
+      room := coalesce(room, "belay"."limit_room"(line.limit_name, line.key));
+      exit when room <= 0;
+      if "belay"."give_limit_slots"(waiter.run_id, waiter.step, locked_limits, locked_keys) then
+        queued := true;
+        -- With a slot of its run, other steps of the run may have been given theirs too. Slots are not counted for each that waits.
+        room := case when waiter.is_of_run then null else room - 1 end;
+      end if;
     end loop;
   end loop;
   delete from "belay"."workflow_limit_keys" k
@@ -1612,13 +1622,21 @@ begin
 end
 $$;
 --> statement-breakpoint
--- The slots that nobody holds any more.
-CREATE FUNCTION "belay"."void_limit_slots"(unclaimed_ms double precision)
+-- The slots of these lines that nobody holds any more; of all lines if they are null.
+CREATE FUNCTION "belay"."void_limit_slots"(unclaimed_ms double precision, of_limits text[], of_keys text[])
 RETURNS TABLE ("limit_name" text, "key" text, "run_id" uuid, "step" int)
 LANGUAGE sql
 AS $$
   select s.limit_name, s.key, s.run_id, s.step
-  from "belay"."workflow_limit_slots" s
+  from (
+    select a.* from "belay"."workflow_limit_slots" a where of_limits is null
+    union all
+    -- Line by line: a join may be planned as one of the whole table.
+    select o.* from (select distinct d.limit_name, d.key from unnest(of_limits, of_keys) as d (limit_name, key)) l
+    cross join lateral (
+      select b.* from "belay"."workflow_limit_slots" b where b.limit_name = l.limit_name and b.key = l.key offset 0
+    ) o
+  ) s
   left join "belay"."workflow_runs" r on r.id = s.run_id
   left join "belay"."workflow_steps" t on t.run_id = s.run_id and t.step = s.step
   where r.id is null
@@ -1632,9 +1650,9 @@ AS $$
       else t.status <> 'running' or t.fence <> s.fence end
 $$;
 --> statement-breakpoint
--- Frees void slots, and gives free slots of the lines after this one to the steps that wait in them. Returns the last line it looked at, if there may be
--- more.
-CREATE FUNCTION "belay"."tend_limits"(after_limit text, after_key text, lines_max int, unclaimed_ms double precision)
+-- Gives free slots of the lines after this one to the steps that wait in them, void ones too. Void slots for which nobody waits are freed only if all
+-- slots are looked at. Returns the last line it looked at, if there may be more.
+CREATE FUNCTION "belay"."tend_limits"(after_limit text, after_key text, lines_max int, unclaimed_ms double precision, all_slots bool)
 RETURNS TABLE ("queued" boolean, "limit_name" text, "key" text)
 LANGUAGE plpgsql
 SET lock_timeout = '500ms' SET plan_cache_mode = 'force_generic_plan' SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
@@ -1682,18 +1700,18 @@ begin
   select array_agg(l.limit_name order by l.nth), array_agg(l.key order by l.nth) into line_limits, line_keys from lines l;
   select array_agg(f.limit_name), array_agg(f.key) into free_limits, free_keys
   from (
-    select v.limit_name, v.key from "belay"."void_limit_slots"(unclaimed_ms) v
+    select v.limit_name, v.key
+    from "belay"."void_limit_slots"(
+      unclaimed_ms, case when not all_slots then coalesce(line_limits, '{}') end, case when not all_slots then coalesce(line_keys, '{}') end
+    ) v
     union
     select l.limit_name, l.key from unnest(line_limits, line_keys) as l (limit_name, key) where "belay"."limit_room"(l.limit_name, l.key) > 0
   ) f;
   if free_limits is not null then
     select * into locked from "belay"."lock_limit_lines"(free_limits, free_keys);
     delete from "belay"."workflow_limit_slots" s
-    using "belay"."void_limit_slots"(unclaimed_ms) v
-    where s.limit_name = v.limit_name and s.key = v.key and s.run_id = v.run_id and s.step = v.step
-      and exists (
-        select from unnest(locked.locked_limits, locked.locked_keys) as l (limit_name, key) where l.limit_name = s.limit_name and l.key = s.key
-      );
+    using "belay"."void_limit_slots"(unclaimed_ms, locked.locked_limits, locked.locked_keys) v
+    where s.limit_name = v.limit_name and s.key = v.key and s.run_id = v.run_id and s.step = v.step;
     is_queued := "belay"."hand_over_limits"(free_limits, free_keys, locked.locked_limits, locked.locked_keys);
   end if;
   if coalesce(cardinality(line_limits), 0) < lines_max then

@@ -136,12 +136,14 @@ export interface LimitVerbs {
 
   /**
    * Frees slots whose holder is gone, and gives free slots to steps that wait: all that a process may have left behind which died at the wrong time.
-   * Also frees slots that were given to a step more than `unclaimedMs` ago of which no live worker has the definition. Looks at the slots, and at up
-   * to `limit` lines after `after`. Never waits for a lock.
+   * Also frees slots that were given to a step more than `unclaimedMs` ago of which no live worker has the definition. Looks at up
+   * to `limit` lines after `after` in which steps wait, and at all other slots only if `allSlots`, which is the default: so many may be held for days.
+   * Never waits for a lock.
    */
   tendLimits(request: {
     readonly after: LimitLine | null
     readonly limit: number
     readonly unclaimedMs: number
+    readonly allSlots?: boolean
   }): Promise<TendedLimits>
 }

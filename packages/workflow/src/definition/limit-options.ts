@@ -38,7 +38,7 @@ export interface RateLimitOptions<Context = LimitKeyContext> {
   readonly limit: number
   /** A duration, like `'1s'`. From 100 ms to 31 days. */
   readonly per: Duration
-  /** How many may begin at once after a quiet time. From 1 to 100,000. Default 1. */
+  /** How many may begin at once after a quiet time. From 1 to 100,000. Default: what begins in 10 ms, and at least 1. */
   readonly burst?: number | undefined
   /** As of a concurrency limit: returns a text, and those with the same text share the `limit`. Default: all share one. */
   readonly key?: ((context: Context) => string | Promise<string>) | undefined

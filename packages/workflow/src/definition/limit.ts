@@ -103,19 +103,31 @@ function rateLimitOf(
   const { limit, per, burst, key, name } = given
   const count = (member: string, value: unknown) =>
     wholeNumber(place, `${option}.${member}`, value, { min: 1, max: CONCURRENCY_MAX })
+  const concurrency = count('limit', limit)
+  const perMs = readOption(place, `${option}.per`, per, ratePeriod)
   return Object.freeze({
     // Apart from that of a concurrency limit, which the same step may have.
     name:
       name === undefined ? `${ownName(place)}:rate` : readOption(place, `${option}.name`, name, limitName),
-    concurrency: count('limit', limit),
+    concurrency,
     rate: Object.freeze({
-      perMs: readOption(place, `${option}.per`, per, ratePeriod),
-      burst: burst === undefined ? 1 : count('burst', burst),
+      perMs,
+      burst: burst === undefined ? usualBurst(concurrency, perMs) : count('burst', burst),
     }),
     of,
     keyOf: key === undefined ? undefined : keyOf(`${option}.key`, key),
   })
 }
+
+/**
+ * The burst of a rate that states none: what begins in 10 ms, and at least one. Instants that are nearer than workers look would otherwise be taken one
+ * at a time, so that high rates could never be reached.
+ */
+export function usualBurst(limit: number, perMs: number): number {
+  return Math.max(1, Math.floor((limit * USUAL_BURST_MS) / perMs))
+}
+
+const USUAL_BURST_MS = 10
 
 /** A limit without a name belongs to its step, or to its workflow. */
 function ownName({ workflow, step }: Place): string {

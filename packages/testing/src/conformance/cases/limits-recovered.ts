@@ -1,3 +1,4 @@
+import type { Claim } from '@belay/workflow/adapter'
 import { expect } from 'vitest'
 import type { Cases } from '../case.ts'
 import { completed, enters, entry, type Scenario } from '../scenario/index.ts'
@@ -30,6 +31,25 @@ export const limitRecoveryCases: Cases = {
 
     expect(await tend(given)).toMatchObject({ queued: true, after: null })
 
+    await finish(given, worker, runs)
+  },
+
+  'a slot for which somebody waits is freed by any look, another one at least by a look at all slots': async (
+    given,
+  ) => {
+    const { worker, claims, runs } = await started(given, { slots: 1, runs: 3 })
+    const [first, second, alone] = claims as [Claim, Claim, Claim]
+    await worker.settle([enters(first, entry(LIMIT)), enters(second, entry(LIMIT))])
+    await worker.settle([enters(alone, entry(LIMIT, 'another'))])
+    await worker.settle([completed(first), completed(alone)])
+
+    expect(await tend(given, { allSlots: false })).toMatchObject({ queued: true })
+    const [taken] = await worker.take()
+    expect((await worker.settle([enters(taken!, entry(LIMIT))])).results).toEqual(['settled'])
+    await tend(given)
+    expect(await given.adapter.readLimits([LIMIT])).toMatchObject([{ inUse: 1 }])
+
+    await worker.settleAndFree(completed(taken!))
     await finish(given, worker, runs)
   },
 
@@ -159,6 +179,6 @@ export const limitRecoveryCases: Cases = {
   },
 }
 
-function tend(given: Scenario) {
-  return given.adapter.tendLimits({ after: null, limit: 100, unclaimedMs: 10_000 })
+function tend(given: Scenario, { allSlots = true } = {}) {
+  return given.adapter.tendLimits({ after: null, limit: 100, unclaimedMs: 10_000, allSlots })
 }

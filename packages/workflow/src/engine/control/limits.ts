@@ -1,5 +1,5 @@
 import type { Adapter, LimitRecord, RateSpan } from '../../adapter/index.ts'
-import { limitName, ratePeriod } from '../../definition/limit.ts'
+import { limitName, ratePeriod, usualBurst } from '../../definition/limit.ts'
 import type { Duration } from '../../duration.ts'
 import { BelayError } from '../../errors.ts'
 import { didYouMean } from '../../nearest.ts'
@@ -12,7 +12,7 @@ const SLOTS = wholeNumber(0, CONCURRENCY_MAX)
 
 const BURST = wholeNumber(1, CONCURRENCY_MAX)
 
-/** What a limit is set to. The burst of a rate is what it was if it is left out. */
+/** What a limit is set to. */
 interface Setting {
   readonly concurrency: number
   readonly rate: { readonly perMs: number; readonly burst: number | undefined } | null
@@ -111,7 +111,7 @@ export class Limits {
   /**
    * Sets how many slots each key of a limit has: a whole number from 0, which lets nobody in, to 100,000. It takes effect at once, on all workers: a higher
    * number gives slots to steps that wait, a lower one lets those that run end. A rate is set with `{ rateLimit: { limit, per, burst } }`, in which
-   * `burst` stays as it is if it is left out, and a `limit` of 0 pauses it: nothing begins. After a change each key begins with an empty burst.
+   * `burst` stays what it was chosen to be if it is left out, and a `limit` of 0 pauses it: nothing begins. After a change each key begins with an empty burst.
    *
    * @throws BelayError `invalid_option`, also for a limit that no worker has declared, or of which it declared the other kind; and the store's errors.
    */
@@ -127,7 +127,7 @@ export class Limits {
     return this.#change(
       name,
       concurrency,
-      rate === null ? null : { ...rate, burst: rate.burst ?? known.rate!.burst },
+      rate === null ? null : { ...rate, burst: rate.burst ?? keptBurst(known, concurrency, rate.perMs) },
     )
   }
 
@@ -177,6 +177,12 @@ export class Limits {
       `${call}: no worker has declared a limit ${shown(name)}.${didYouMean(name, names)} Check the name: a worker declares the limits of its workflows when it starts.`,
     )
   }
+}
+
+/** A burst that somebody chose stays, whatever the rate is set to. One that nobody chose is the usual one of the new rate. */
+function keptBurst({ concurrency, rate }: LimitRecord, limit: number, perMs: number): number {
+  const isUsual = rate!.burst === usualBurst(concurrency, rate!.perMs)
+  return isUsual ? usualBurst(limit, perMs) : rate!.burst
 }
 
 function snapshotOf(limit: LimitRecord): LimitSnapshot {

@@ -10,6 +10,10 @@ const SWEEP_MAX = 1_000
 const SWEEP_MS = 3_000
 /** How often the limits are looked at, by one of the workers. */
 const TEND_MS = 500
+/** How often also those slots are looked at for which nobody waits, by one of the workers. */
+const TEND_ALL_MS = 5_000
+/** Until the next look at the limits passes at least this many times the duration of the last: with very many of them, that is a tenth of the time. */
+const TEND_REST = 10
 /** How many lines of waiting steps one look at the limits covers. */
 const LINES_MAX = 500
 /** A handler that runs for longer than this may belong to a run that another process has stopped. */
@@ -41,7 +45,8 @@ export class Housekeeper {
   /** The line up to which it has looked for free slots; null at the end of a round. */
   #tendedTo: LimitLine | null = null
   #tendsAt = 0
-  /** It was not yet time to look at the limits again. */
+  #tendsAllAt = 0
+  /** It was not yet time to look at the limits again, and at all slots. */
   #hasToTend = false
   /** Of attempts that began before this, it has asked whether their runs were stopped. */
   #askedBefore = Number.NEGATIVE_INFINITY
@@ -70,11 +75,15 @@ export class Housekeeper {
   async #tend(): Promise<void> {
     const { adapter, runtime, crowd, onQueued } = this.#parts
     const now = runtime.clock.now()
-    this.#hasToTend = now < this.#tendsAt
-    if (this.#hasToTend) return
+    const allSlots = now >= this.#tendsAllAt
+    this.#hasToTend = now < this.#tendsAt || !allSlots
+    if (now < this.#tendsAt) return
     this.#tendsAt = now + crowd.shared(TEND_MS)
-    const request = { after: this.#tendedTo, limit: LINES_MAX, unclaimedMs: UNCLAIMED_MS }
+    const request = { after: this.#tendedTo, limit: LINES_MAX, unclaimedMs: UNCLAIMED_MS, allSlots }
     const { queued, after } = await adapter.tendLimits(request)
+    const restMs = TEND_REST * (runtime.clock.now() - now)
+    this.#tendsAt = Math.max(this.#tendsAt, now + restMs)
+    if (allSlots) this.#tendsAllAt = now + Math.max(crowd.shared(TEND_ALL_MS), TEND_REST * restMs)
     this.#tendedTo = after
     if (queued) onQueued()
   }
