@@ -137,7 +137,7 @@ export class Rates {
 }
 
 /** How many may enter in a window of `per`. */
-export function mostIn({ limit, perMs, burst }: RateSnapshot): number {
+function mostIn({ limit, perMs, burst }: RateSnapshot): number {
   if (limit === 0) return 0
   return burst + Math.floor((perMs + rateToleranceMs(perMs) + SAME_MS) / (perMs / limit))
 }

@@ -19,7 +19,7 @@ const NAMES = Object.keys(SCHEDULES) as readonly (keyof typeof SCHEDULES)[]
 export const AT_REST = 'The world comes to rest.'
 
 /** Puts a schedule: the first time it begins, then it stays as it is, but for those of which nobody counts the times. */
-export function putSchedule(name: keyof typeof SCHEDULES, random?: Random): Operation {
+function putSchedule(name: keyof typeof SCHEDULES, random?: Random): Operation {
   const changes = name === 'skipped' && random?.chance(0.5) === true ? { cron: '*/5 * * * * *' } : {}
   const schedule: Schedule = { ...SCHEDULES[name], ...changes }
   return {
