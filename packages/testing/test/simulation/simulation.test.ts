@@ -90,9 +90,13 @@ describe('simulated worlds', () => {
     expect(missing).toEqual([])
   })
 
-  it('their operators take every action that operators have', () => {
-    const missing = OPERATIONS.filter((name) => !calls.has(`operator: ${name}`))
-    expect(missing).toEqual([])
+  it('their operators take every action that operators have', async () => {
+    const missing = () => OPERATIONS.filter((name) => !calls.has(`operator: ${name}`))
+    // A compensation that is retried needs luck: further worlds may bring it.
+    for (let seed = SEEDS + 1; seed <= 2 * SEEDS && missing().length > 0; seed += 1) {
+      for (const call of Object.keys((await simulate({ seed })).calls)) calls.add(call)
+    }
+    expect(missing()).toEqual([])
   })
 
   it('their operators act on runs with maps, loops and children of every kind', async () => {
