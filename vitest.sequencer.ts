@@ -2,6 +2,9 @@ import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
+/** They mostly wait for other processes, and so leave the processor to the first files of the next project. */
+const FIRST = ['examples/test/tour.test.ts', 'tools/packed/test/packed.test.ts'].map(locate)
+
 /** The files that take longest, as measured on two cores, in that order. A fresh clone has no durations of an earlier run to go by. */
 const LONGEST = [
   'examples/test/tour.test.ts',
@@ -50,16 +53,17 @@ const LONGEST = [
 ].map(locate)
 
 /**
- * Begins with the longest files, so that none of them is left to run alone at the end. The others follow by project: a process that runs
- * several files is kept only for files of one project.
+ * Runs the files project by project, each with its longest first, so that none of them is left to run alone at the end. A process is kept for the next
+ * file only if that is of the same project; a new one loads the code again, which takes longer than most files.
  */
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files)
-    const longest = LONGEST.flatMap((path) => sorted.filter(({ moduleId }) => moduleId === path))
-    const others = sorted.filter((file) => !longest.includes(file))
-    const projects = [...new Set(others.map(({ project }) => project))]
-    return [...longest, ...projects.flatMap((project) => others.filter((file) => file.project === project))]
+    const listed = LONGEST.flatMap((path) => sorted.filter(({ moduleId }) => moduleId === path))
+    const first = listed.filter(({ moduleId }) => FIRST.includes(moduleId))
+    const byLength = [...new Set([...listed, ...sorted])].filter((file) => !first.includes(file))
+    const projects = [...new Set(byLength.map(({ project }) => project))]
+    return [...first, ...projects.flatMap((project) => byLength.filter((file) => file.project === project))]
   }
 }
 

@@ -5,7 +5,7 @@ import { startApplication, testApplication } from './web-application.ts'
 
 let server: PostgresServer
 beforeAll(async () => {
-  server = await startPostgres({ major: 18 })
+  server = await startPostgres({ major: 18, inMemory: true })
 })
 afterAll(() => server.stop())
 

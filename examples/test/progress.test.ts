@@ -10,7 +10,7 @@ import { progressServer } from '../src/progress/serve-progress.ts'
 
 let server: PostgresServer
 beforeAll(async () => {
-  server = await startPostgres({ major: 18 })
+  server = await startPostgres({ major: 18, inMemory: true })
 })
 afterAll(() => server.stop())
 

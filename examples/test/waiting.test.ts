@@ -124,7 +124,7 @@ describe('an order that waits for its shipment, by a clock that tests move', () 
 
 let server: PostgresServer
 beforeAll(async () => {
-  server = await startPostgres({ major: 18 })
+  server = await startPostgres({ major: 18, inMemory: true })
 })
 afterAll(() => server.stop())
 

@@ -15,7 +15,11 @@ describe.skipIf(process.env['DATABASE_URL'] !== undefined).each([14, 18] as cons
   (major) => {
     /** A server that allows prepared transactions, with Belay's schema. */
     async function given() {
-      const server = await startPostgres({ major, settings: { max_prepared_transactions: '4' } })
+      const server = await startPostgres({
+        major,
+        inMemory: true,
+        settings: { max_prepared_transactions: '4' },
+      })
       const pool = new pg.Pool({ connectionString: server.url, max: 4 })
       pool.on('error', () => {})
       onTestFinished(async () => {

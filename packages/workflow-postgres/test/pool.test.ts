@@ -85,7 +85,7 @@ describe.skipIf(process.env['DATABASE_URL'] !== undefined)(
   'a server (skipped on a given server: it is not ours to stop)',
   () => {
     it('that restarts is survived, by pools and listeners', async () => {
-      const own = await startPostgres({ major: 18 })
+      const own = await startPostgres({ major: 18, inMemory: true })
       const adapter = postgres(own.url, { autoMigrate: true })
       const pool = new pg.Pool({ connectionString: own.url })
       const onGivenPool = postgres(pool)

@@ -150,7 +150,7 @@ describe.skipIf(process.env['DATABASE_URL'] !== undefined)(
   () => {
     /** A server to be maltreated, an adapter on it, and an observer. */
     async function maltreated(settings: Record<string, string> = {}) {
-      const server = await startPostgres({ major: 18, settings })
+      const server = await startPostgres({ major: 18, inMemory: true, settings })
       const sessions = named(server.url)
       const observer = new pg.Pool({ connectionString: server.url, max: 1 })
       observer.on('error', () => {})

@@ -19,7 +19,11 @@ export class OptionError extends Error {}
 
 export const HELP = `Runs worker processes on a real PostgreSQL while processes, the server, the network and pools misbehave at random, and checks
 that nothing is lost, nothing is doubled, and everything comes to rest. The runs' workflows use all kinds of steps; operators pause, cancel,
-retry and skip. A feature that no run has met is a failure too.
+retry, skip and hurry. A feature that no run has met is a failure too.
+
+Flow control is a part of the load: limits of steps and of runs, in total and by key; a rate, by the clock of the database; debounced, throttled
+and batched calls, each of them in exactly one run; schedules, one of which leaves no second out, while an operator triggers, pauses and
+backfills the others. At the end no slot, no place in a line and no key of a limit is left.
 
   npm run chaos                       three minutes of everything
   npm run chaos -- --minutes 60       for longer

@@ -17,6 +17,10 @@ const NO_RULES: Rules = {
   values: {},
   retried: 'retried',
   expected: () => undefined,
+  flow: {
+    ...{ slots: [], rates: [], collecting: {} },
+    ...{ ticking: 'tick', eachSecond: 'tick 0', oneAtATime: [] },
+  },
 }
 
 export function step(name: string, status: string, more: Partial<StepFacts> = {}): StepFacts {
@@ -49,7 +53,18 @@ export function callOf(
 ): CallFacts {
   const undo = more.undo ?? false
   const key = `${runId}:${name}${undo ? ':undo' : ''}`
-  return { id: key, key, runId, step: name, undo, attempt: 1, worker: 'w1.1', beganAt, ...more }
+  return {
+    id: key,
+    key,
+    runId,
+    step: name,
+    undo,
+    attempt: 1,
+    worker: 'w1.1',
+    beganAt,
+    endedAt: beganAt,
+    ...more,
+  }
 }
 
 export function effectOf(
@@ -67,6 +82,7 @@ function facts(given: Partial<Facts>): Facts {
   return {
     ...{ runs: [], intents: [], orders: [], entries: [], accounts: [] },
     ...{ calls: [], effects: [], receipts: [], pauses: [], sightings: [], troubles: [] },
+    ...{ entered: [], firings: [], schedules: [], leftovers: [], lapses: new Map() },
     freezes: new Map(),
     ...given,
   }

@@ -124,7 +124,7 @@ describe('the oracle of the ledger', () => {
 })
 
 describe('the oracle of runs', () => {
-  const intent = { key: 'key-r', kind: 'run', state: 'started', runId: 'r' }
+  const intent = { key: 'key-r', workflow: 'order', kind: 'run', state: 'started', runId: 'r' }
 
   it('reports an acknowledged run that does not exist, and a duplicate run', () => {
     expect(kindsOf({ intents: [intent] })).toEqual(['run_lost'])

@@ -7,7 +7,7 @@ import { settlesWithin, until } from '../src/pause.ts'
 let server: Awaited<ReturnType<typeof startPostgres>>
 
 beforeAll(async () => {
-  server = await startPostgres()
+  server = await startPostgres({ inMemory: true })
 })
 
 afterAll(() => server.stop())

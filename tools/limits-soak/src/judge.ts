@@ -1,5 +1,7 @@
 import type { HandlerCall } from './ledger.ts'
 
+export type { HandlerCall } from './ledger.ts'
+
 /** Over a workflow's limit a run counts from its first handler to its last; over a step's limit, each call of a handler counts for itself. */
 export type Holder = 'run' | 'call'
 

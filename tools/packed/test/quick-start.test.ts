@@ -49,7 +49,7 @@ describe.skipIf(process.env['BELAY_OFFLINE'] === '1')('the quick start, in an em
     const manifest = { private: true, type: 'module', dependencies: { ...tarballs, ...OTHERS } }
     await writeFile(join(folder, 'package.json'), JSON.stringify(manifest))
     await installIn(folder)
-    server = await startPostgres()
+    server = await startPostgres({ inMemory: true })
     env = { ...plainEnvironment(), DATABASE_URL: await server.createDatabase() }
   })
   afterAll(async () => {

@@ -21,11 +21,13 @@ export interface PostgresServer {
 /**
  * Starts a temporary PostgreSQL server from npm's binaries, on a free loopback port and without a socket, as root or not. It ends with this process,
  * however that ends. `durable` keeps fsync on, for benchmarks; otherwise commits do not reach the disk.
+ * `inMemory` keeps the data in memory, if Linux has 4 GB of it for files: a test run makes so many files that their file system takes most of its time.
  */
 export function startPostgres(options?: {
   readonly major?: 14 | 18
   readonly settings?: Readonly<Record<string, string>>
   readonly durable?: boolean
+  readonly inMemory?: boolean
 }): Promise<PostgresServer>
 
 /**

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { chmod, chown, mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { access, chmod, chown, constants, mkdir, mkdtemp, rm, statfs } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -27,20 +27,25 @@ export { createPglite, createPgliteDirectory } from './pglite.mjs'
  * Starts a temporary PostgreSQL server from npm's binaries, on a free loopback port and without a socket, as root or not. It ends with this process,
  * however that ends.
  *
- * @param {{ major?: 14 | 18, settings?: Record<string, string>, durable?: boolean }} [options]
- * `durable` keeps fsync on, for benchmarks; otherwise commits do not reach the disk.
+ * @param {{ major?: 14 | 18, settings?: Record<string, string>, durable?: boolean, inMemory?: boolean }} [options]
+ * `durable` keeps fsync on, for benchmarks; otherwise commits do not reach the disk. `inMemory` keeps the data in memory where there is enough of it.
  * @returns {Promise<PostgresServer>}
  */
-export async function startPostgres({ major = 18, settings = {}, durable = false } = {}) {
+export async function startPostgres({ major = 18, settings = {}, durable = false, inMemory = false } = {}) {
   const user = await unprivilegedUser()
-  const home = await mkdtemp(join(tmpdir(), `belay-postgres-${major}-`))
-  const launched = await launch({ major, home, user, durable, settings }).catch(async (error) => {
-    await rm(home, { recursive: true, force: true })
+  const prefix = `belay-postgres-${major}-`
+  const home = await mkdtemp(join(tmpdir(), prefix))
+  const folder = inMemory && (await hasMemory()) ? await mkdtemp(join(MEMORY, prefix)) : home
+  const removeFiles = async () => {
+    for (const own of new Set([home, folder])) await rm(own, { recursive: true, force: true })
+  }
+  const launched = await launch({ major, home, folder, user, durable, settings }).catch(async (error) => {
+    await removeFiles()
     throw error
   })
   const { postgres, data, port, args } = launched
   let { server } = launched
-  const guard = guardAgainstOrphans(data, home)
+  const guard = guardAgainstOrphans(data, [home, folder])
 
   const url = (database) => `postgres://postgres@127.0.0.1:${port}/${database}`
   let stopped = false
@@ -52,7 +57,7 @@ export async function startPostgres({ major = 18, settings = {}, durable = false
       stopped = true
       await server.end('SIGINT')
       guard.dismiss()
-      await rm(home, { recursive: true, force: true })
+      await removeFiles()
     },
     async restart({ whileDown } = {}) {
       await server.end('SIGINT')
@@ -77,11 +82,29 @@ export async function startPostgres({ major = 18, settings = {}, durable = false
   }
 }
 
-async function launch({ major, home, user, durable, settings }) {
+/**
+ * Files in memory, where Linux has them. The tests make and remove tens of thousands of files: ext4, which leaves the number of a removed file alone for
+ * some seconds, spends more time on finding free numbers than the server on its statements.
+ */
+const MEMORY = '/dev/shm'
+const MEMORY_MIN_BYTES = 4 * 1024 ** 3
+
+/** Whether the data of a test run has room in memory: containers often have 64 MB. */
+async function hasMemory() {
+  try {
+    await access(MEMORY, constants.W_OK)
+    const { bavail, bsize } = await statfs(MEMORY)
+    return bavail * bsize >= MEMORY_MIN_BYTES
+  } catch {
+    return false
+  }
+}
+
+async function launch({ major, home, folder, user, durable, settings }) {
   // postgres opens its data directory by full path, so its user must be able to reach it.
-  await chmod(home, 0o755)
+  for (const own of [home, folder]) await chmod(own, 0o755)
   const { initdb, postgres } = await locateBinaries(major, home, user)
-  const data = join(home, 'data')
+  const data = join(folder, 'data')
   await initialise(data, initdb, user)
   const port = await freePort()
   const args = serverArguments({ data, port, durable, settings })

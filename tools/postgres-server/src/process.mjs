@@ -128,16 +128,17 @@ function signalUnlessGone(pid, signal) {
  * where nobody reaps orphans.
  *
  * @param {string} data
- * @param {string} home
+ * @param {readonly string[]} folders
  */
-export function guardAgainstOrphans(data, home) {
+export function guardAgainstOrphans(data, folders) {
   if (process.platform === 'win32') return { dismiss() {} }
   const script = `read -r word; [ "$word" = dismissed ] && exit
 pid=$(head -n 1 "$1/postmaster.pid" 2>/dev/null) && kill -QUIT "$pid"
 tries=0
 while [ -e "$1/postmaster.pid" ] && [ $tries -lt 200 ]; do sleep 0.05; tries=$((tries + 1)); done
-rm -rf "$2"`
-  const child = spawn('sh', ['-c', script, 'belay-postgres-guard', data, home], {
+shift
+rm -rf "$@"`
+  const child = spawn('sh', ['-c', script, 'belay-postgres-guard', data, ...folders], {
     stdio: ['pipe', 'ignore', 'ignore'],
     detached: true,
   })

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { chmod, mkdtemp, readdir, rm } from 'node:fs/promises'
+import { chmod, mkdtemp, readdir, rm, statfs } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -21,6 +21,11 @@ async function ask(url, text) {
   } finally {
     await client.end()
   }
+}
+
+async function freeMemory() {
+  const { bavail, bsize } = await statfs('/dev/shm').catch(() => ({ bavail: 0, bsize: 0 }))
+  return bavail * bsize
 }
 
 describe.each([18, 14])('PostgreSQL %i', (major) => {
@@ -72,6 +77,19 @@ it('does not answer while it is frozen, and keeps everything committed when it c
   expect(await ask(server.url, 'select seven from t')).toEqual([{ seven: 7 }])
   await server.stop()
 })
+
+it.skipIf(process.platform !== 'linux' || (await freeMemory()) < 4 * 1024 ** 3)(
+  'keeps its data in memory where Linux has 4 GB of it for files, and leaves none there (skipped where it has not)',
+  async () => {
+    const server = await startPostgres({ inMemory: true })
+    const [{ data }] = await ask(server.url, "select current_setting('data_directory') as data")
+    expect(data).toMatch(/^\/dev\/shm\/belay-postgres-18-/)
+
+    await server.stop()
+
+    expect(existsSync(dirname(data))).toBe(false)
+  },
+)
 
 it('writes to the disk if it is durable', async () => {
   const server = await startPostgres({ durable: true })

@@ -2,7 +2,6 @@ import type { FoundSchedule, OpenFiring, RunStatus, SchedulesToChange } from '@b
 import { boundedLockWait } from '../base/lock-wait.ts'
 import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
-import { now } from '../workers/read-state.ts'
 import {
   decodeFiring,
   decodeSchedule,
@@ -11,6 +10,7 @@ import {
   type ScheduleRow,
   scheduleColumns,
 } from './schedule-columns.ts'
+import { wholeNow } from './whole-now.ts'
 
 /** Locks schedules by name. Index: primary key. Locks: schedules, by name; waits for the given time. */
 export const lockSchedules: Statement<ScheduleRow> = {
@@ -66,7 +66,7 @@ export async function lock<Answer>(
       ? await connection.query(lockFreeSchedules, [distinct])
       : await connection.query(lockSchedules, [distinct, waits])
   const locked = new Map(rows.map((row) => [row.name, decodeSchedule(row)]))
-  const at = await now(connection)
+  const at = await wholeNow(connection)
   const open = new Map<string, OpenFiring[]>()
   for (const row of locked.size === 0 ? [] : await connection.query(readOpenFirings, [[...locked.keys()]])) {
     const firings = open.get(row.schedule) ?? []

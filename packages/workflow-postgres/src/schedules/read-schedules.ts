@@ -1,7 +1,6 @@
 import type { Adapter, FiringRecord, ScheduleRecord, SchedulesFilter } from '@belay/workflow/adapter'
 import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
-import { now } from '../workers/read-state.ts'
 import {
   decodeFiring,
   decodeSchedule,
@@ -10,6 +9,7 @@ import {
   type ScheduleRow,
   scheduleColumns,
 } from './schedule-columns.ts'
+import { wholeNow } from './whole-now.ts'
 
 /** Schedules that are due, the longest due first. Index: the partial index of due times; reads no schedule that is not due. No locks. */
 export const readDueSchedules: Statement<ScheduleRow> = {
@@ -112,7 +112,7 @@ export async function readSchedules(
   filter: SchedulesFilter,
 ): Promise<{ readonly schedules: readonly ScheduleRecord[]; readonly now: number }> {
   const rows = await rowsOf(connection, filter)
-  return { schedules: rows.map(decodeSchedule), now: await now(connection) }
+  return { schedules: rows.map(decodeSchedule), now: await wholeNow(connection) }
 }
 
 async function rowsOf(connection: Connection, filter: SchedulesFilter): Promise<readonly ScheduleRow[]> {

@@ -10,7 +10,7 @@ const COMMANDS = 200
 describe.each(servers)('random commands on $name', ({ url }) => {
   let database: TestDatabase
   beforeAll(async () => {
-    database = await createDatabase(url)
+    database = await createDatabase(url, { recyclesSessions: true })
   })
   afterAll(() => database.drop())
 

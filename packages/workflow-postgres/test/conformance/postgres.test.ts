@@ -7,7 +7,7 @@ describe.each(servers)('$name', ({ name, url }) => {
   let database: TestDatabase
   let harnesses: Harnesses
   beforeAll(async () => {
-    database = await createDatabase(url)
+    database = await createDatabase(url, { recyclesSessions: true })
     harnesses = postgresHarnesses(database)
   })
   afterAll(() => database.drop())

@@ -22,7 +22,7 @@ const chain = (between: () => Promise<void>) =>
 it('a worker survives a restart of the database in the middle of a run, reports it, and continues', async ({
   onTestFinished,
 }) => {
-  const server = await startPostgres({ major: 18 })
+  const server = await startPostgres({ major: 18, inMemory: true })
   onTestFinished(() => server.stop())
   let noticed = () => {}
   const outageNoticed = new Promise<void>((resolve) => {
@@ -108,7 +108,7 @@ it('an outcome waits until the host’s name resolves again, and its handler run
 it('an outcome waits until this process has the changed password, and its handler runs once', async ({
   onTestFinished,
 }) => {
-  const server = await startPostgres({ major: 18 })
+  const server = await startPostgres({ major: 18, inMemory: true })
   onTestFinished(() => server.stop())
   const admin = new pg.Pool({ connectionString: server.url, max: 1 })
   admin.on('error', () => {})

@@ -1,6 +1,7 @@
 // A workflow that uses every feature, and the application that starts it, in plain JavaScript: the killed worker runs it from the compiled packages,
 // the finishing worker from their sources.
 import { define, PermanentError } from '@belay/workflow'
+import { PATIENT } from './patient.mjs'
 
 /** `calls` has a row for each call of a handler, `effects` one for each key, like a payment provider. One sequence numbers all rows. */
 export const TABLES = `
@@ -9,12 +10,6 @@ create table calls (moment int default nextval('moments'), key text not null);
 create table effects (moment int default nextval('moments'), key text primary key);
 create table ledger (moment int default nextval('moments'), key text not null);
 create table tries (key text primary key)`
-
-/** Retries come quickly and never end a run: a busy machine may need many. */
-const PATIENT = {
-  retry: { attempts: 100, backoff: 'constant', initial: '10ms', jitter: false },
-  lossesMax: 100,
-}
 
 /** A workflow with a unique name, so that only workers that know it take its steps. */
 export function everyFeature(name, pool) {
@@ -138,4 +133,21 @@ function aborted(signal) {
   return new Promise((_, reject) => {
     signal.addEventListener('abort', () => reject(signal.reason), { once: true })
   })
+}
+
+/** The killed worker's part: its workflows, and its work until everything has ended. */
+export function application(name, pool, { fails }) {
+  const [workflow, entry] = [everyFeature(name, pool), entries(name)]
+  return {
+    workflows: [workflow, entry],
+    async work(engine) {
+      const followed = new Promise((resolve) => {
+        engine.on('run.completed', ({ workflow: ended }) => ended === `${name}/ended` && resolve())
+      })
+      await engine.start()
+      const runs = await apply(engine, { workflow, entry, fails })
+      await Promise.allSettled(runs.map((run) => run.result()))
+      await followed
+    },
+  }
 }

@@ -3,8 +3,12 @@ import { postgres } from '../../src/index.ts'
 import { compile } from '../setup/children.ts'
 import { createDatabase, servers, type TestDatabase } from '../setup/database.ts'
 import { everyFeature, TABLES } from './every-feature.mjs'
+import { FLOW_TABLES } from './flow-control.mjs'
+import { finishFlow } from './flow-killed.ts'
+import { wrongInFlow } from './flow-oracle.ts'
 import { type Calls, finish, type Left, letDie } from './killed.ts'
-import { killPoints, lastKillPoints, shareOf } from './points.ts'
+import { flowKillPoints, killPoints, lastKillPoints, shareOf } from './points.ts'
+import { SABOTAGES } from './sabotage.ts'
 
 // KILL='before settle 3' runs one point alone.
 const { KILL, KILL_POINTS } = process.env
@@ -16,11 +20,17 @@ const CASES_AT_ONCE = 10
 let database: TestDatabase
 beforeAll(async () => {
   compile()
-  database = await createDatabase(servers[0]!.url)
-  await postgres(database.pool).migrate()
-  await database.pool.query(TABLES)
+  database = await openDatabase()
 })
 afterAll(() => database.drop())
+
+async function openDatabase(): Promise<TestDatabase> {
+  const opened = await createDatabase(servers[0]!.url)
+  await postgres(opened.pool).migrate()
+  await opened.pool.query(TABLES)
+  await opened.pool.query(FLOW_TABLES)
+  return opened
+}
 
 describe('a worker killed at any call of the store', () => {
   it('leaves a failing run that others undo: each effect once, in order', async () => {
@@ -29,7 +39,7 @@ describe('a worker killed at any call of the store', () => {
     expectOrder(left)
     expectOrderOfChild(left)
 
-    await killEverywhere('undone', true, left, killPoints(calls, share))
+    await killEverywhere(killPoints(calls, share), everyFeatureAs('undone', true, left))
   }, 600_000)
 
   it('leaves a completing run that others complete: each effect once, in order', async () => {
@@ -39,43 +49,75 @@ describe('a worker killed at any call of the store', () => {
     expectOrderOfChild(left)
 
     const points = share === 'all' ? killPoints(calls, share) : lastKillPoints(calls, share)
-    await killEverywhere('done', false, left, points)
+    await killEverywhere(points, everyFeatureAs('done', false, left))
+  }, 600_000)
+
+  it('leaves limits, collected calls and schedules as they were: nothing over a limit, lost or doubled, and nothing left', async () => {
+    const one = { name: 'flow-unkilled', fails: false, kill: '' }
+    const calls = await letDie(database, one, 'flow-control')
+    expect(wrongInFlow(await finishFlow(database, one))).toEqual([])
+
+    await killEverywhere(flowKillPoints(calls!, share), async (kill) => {
+      const killed = { name: `flow-${kill.replaceAll(' ', '-')}`, fails: false, kill }
+      const isKilled = (await letDie(database, killed, 'flow-control')) === null
+      expect(wrongInFlow(await finishFlow(database, killed))).toEqual([])
+      return isKilled
+    })
+  }, 600_000)
+
+  it('is judged by an oracle that sees each broken mechanism of flow control', async () => {
+    const seen = await Promise.all(
+      SABOTAGES.map(async (sabotage, index) => {
+        // Any worker fires any schedule: in one database, others would do what this one leaves out.
+        const own = sabotage.isAlone === true ? await openDatabase() : database
+        const wrong = wrongInFlow(await finishFlow(own, { name: `broken-${index}` }, sabotage))
+        if (own !== database) await own.drop()
+        return wrong.some((sentence) => sabotage.seen.test(sentence)) ? [] : [sabotage.what, ...wrong]
+      }),
+    )
+
+    expect(seen.flat(), 'what the oracle did not see').toEqual([])
   }, 600_000)
 })
 
 /** What a process does if nobody kills it, and how often it calls the store for that. */
 async function unkilled(kind: string, fails: boolean): Promise<{ calls: Calls; left: Left }> {
   const one = { name: `${kind}-unkilled`, fails, kill: '' }
-  const calls = await letDie(database, one)
+  const calls = await letDie(database, one, 'every-feature')
   return { calls: calls ?? expect.fail('Nobody killed it, and it died.'), left: await finish(database, one) }
 }
 
-/** Kills a process at each of the points, a few at a time. Compares what others make of its runs with the result of an unkilled process. */
+/** Kills a process at a point and compares what others make of its runs with the result of an unkilled process. Resolves to whether it was killed. */
+function everyFeatureAs(kind: string, fails: boolean, right: Left): (kill: string) => Promise<boolean> {
+  return async (kill) => {
+    const one = { name: `${kind}-${kill.replaceAll(' ', '-')}`, fails, kill }
+    const isKilled = (await letDie(database, one, 'every-feature')) === null
+    const left = await finish(database, one)
+    expectSame(left, right)
+    expectOrder(left)
+    expectOrderOfChild(left)
+    return isKilled
+  }
+}
+
+/** Kills a process at each of the points, a few at a time. */
 async function killEverywhere(
-  kind: string,
-  fails: boolean,
-  right: Left,
   wanted: readonly string[],
+  killAt: (kill: string) => Promise<boolean>,
 ): Promise<void> {
   const points = KILL === undefined ? wanted : [KILL]
   const failures: string[] = []
   let killed = 0
-  const killAt = async (kill: string) => {
-    const one = { name: `${kind}-${kill.replaceAll(' ', '-')}`, fails, kill }
-    try {
-      // A batch may be larger than in the run before: then the last calls of a kind are not made.
-      if ((await letDie(database, one)) === null) killed += 1
-      const left = await finish(database, one)
-      expectSame(left, right)
-      expectOrder(left)
-      expectOrderOfChild(left)
-    } catch (error) {
-      failures.push(`KILL='${kill}' npx vitest run packages/workflow-postgres/test/kill-points\n  ${error}`)
-    }
-  }
   const waiting = [...points]
   const kills = Array.from({ length: CASES_AT_ONCE }, async () => {
-    for (let kill = waiting.shift(); kill !== undefined; kill = waiting.shift()) await killAt(kill)
+    for (let kill = waiting.shift(); kill !== undefined; kill = waiting.shift()) {
+      try {
+        // A batch may be larger than in the run before: then the last calls of a kind are not made.
+        if (await killAt(kill)) killed += 1
+      } catch (error) {
+        failures.push(`KILL='${kill}' npx vitest run packages/workflow-postgres/test/kill-points\n  ${error}`)
+      }
+    }
   })
   await Promise.all(kills)
 

@@ -1,12 +1,11 @@
 // A worker process that kills itself right before or right after the nth call of a verb of the store, or within a transaction. KILL is like `before
-// settle 3` or `within transact 2`. It starts the runs itself. If it reaches their end, and that of the follow-up, it prints how often it called each
-// verb.
+// settle 3` or `within transact 2`. It starts the runs itself. APPLICATION names the file with its workflows. If it reaches the end of everything, it prints how often
+// it called each verb.
 import { createEngine } from '@belay/workflow'
 import { postgres } from '@belay/workflow-postgres'
 import pg from 'pg'
-import { apply, entries, everyFeature } from './every-feature.mjs'
 
-const { DATABASE_URL, NAME, FAILS, KILL = '' } = process.env
+const { DATABASE_URL, NAME, APPLICATION, FAILS, KILL = '' } = process.env
 const [when, verb, nth] = KILL.split(' ')
 
 /** How often each verb was called. For verbs that may find nothing, also how often they found something. */
@@ -54,13 +53,8 @@ function dieAt(...point) {
 }
 
 const pool = new pg.Pool({ connectionString: DATABASE_URL, max: 1 })
-const [workflow, entry] = [everyFeature(NAME, pool), entries(NAME)]
-const engine = createEngine({ adapter, workflows: [workflow, entry], name: NAME, lease: '800ms' })
-const followed = new Promise((resolve) => {
-  engine.on('run.completed', ({ workflow: ended }) => ended === `${NAME}/ended` && resolve())
-})
-await engine.start()
-const runs = await apply(engine, { workflow, entry, fails: FAILS === 'yes' })
-await Promise.allSettled(runs.map((run) => run.result()))
-await followed
+const { application } = await import(`./${APPLICATION}.mjs`)
+const { workflows, work } = application(NAME, pool, { fails: FAILS === 'yes' })
+const engine = createEngine({ adapter, workflows, name: NAME, lease: '800ms' })
+await work(engine)
 process.stdout.write(`${JSON.stringify({ event: 'ended', calls, finds })}\n`, () => process.exit(0))

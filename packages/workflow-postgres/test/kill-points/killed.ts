@@ -32,12 +32,19 @@ export interface Case {
 }
 
 /** For hangs. */
-const END_MS = 60_000
+export const END_MS = 60_000
 
-/** Lets a process work until it kills itself. If it reaches the end instead, returns its calls. */
-export async function letDie(database: TestDatabase, { name, fails, kill }: Case): Promise<Calls | null> {
+/** Lets a process work until it kills itself. If it reaches the end instead, returns its calls. `application` names the file with its workflows. */
+export async function letDie(
+  database: TestDatabase,
+  { name, fails, kill }: Case,
+  application: 'every-feature' | 'flow-control',
+): Promise<Calls | null> {
   const process = new WorkerProcess(
-    { DATABASE_URL: database.url, NAME: name, FAILS: fails ? 'yes' : 'no', KILL: kill },
+    {
+      ...{ DATABASE_URL: database.url, APPLICATION: application },
+      ...{ NAME: name, FAILS: fails ? 'yes' : 'no', KILL: kill },
+    },
     '../kill-points/killed-worker.mjs',
   )
   // biome-ignore lint/style/noRestrictedGlobals: bounds a wait.
@@ -102,7 +109,7 @@ async function startedFor(
 }
 
 /** Asserts that nothing is leased, the dead worker is forgotten, and no step of the runs is queued. Claims remove stale queue rows once they are due. */
-async function expectRest(pool: Pool, name: string, runIds: readonly string[]): Promise<void> {
+export async function expectRest(pool: Pool, name: string, runIds: readonly string[]): Promise<void> {
   const restless = `
     select 'leased' as what from belay.workflow_steps
       where run_id = any ($1::uuid[]) and (status in ('running', 'compensating'))

@@ -15,6 +15,9 @@ const ALIKE = new Set([
   'findRun',
   'listRuns',
   'findRunEnds',
+  'tendLimits',
+  'observeRuns',
+  'readSchedules',
 ])
 
 /** Verbs that only read. A worker that dies right after a read loses the same as one that dies right before its next write. */
@@ -28,6 +31,8 @@ const READS = new Set([
   'findRun',
   'listRuns',
   'findRunEnds',
+  'observeRuns',
+  'readSchedules',
 ])
 
 /** Looks for drained runs and mostly finds none. Only the point after a call that found one matters. */
@@ -46,8 +51,12 @@ export function shareOf(wanted: string | undefined): Share {
   throw new Error(`KILL_POINTS is all, half or some, not ${wanted}.`)
 }
 
-/** Where to kill a process that makes these calls. */
-export function killPoints({ calls, finds }: Calls, share: Share): readonly string[] {
+/** Where to kill a process that makes these calls. Without `all`, one of so many points of each verb. */
+export function killPoints(
+  { calls, finds }: Calls,
+  share: Share,
+  oneOf = share === 'some' ? 8 : 1,
+): readonly string[] {
   const all = share === 'all'
   return Object.entries(calls).flatMap(([verb, count]) => {
     const found = finds[verb] ?? 0
@@ -59,12 +68,31 @@ export function killPoints({ calls, finds }: Calls, share: Share): readonly stri
     const within = numbers(verb === 'transact' ? count : 0).map((nth) => ({ nth, when: 'within' }))
     return [...before, ...within, ...after]
       .filter(({ nth, when }) => !takesTurns || when === 'within' || (nth % 2 === 0) === (when === 'before'))
-      .filter((_, index) => share !== 'some' || index % 8 === 0)
+      .filter((_, index) => all || index % oneOf === 0)
       .map(({ nth, when }) => `${when} ${verb} ${nth}`)
   })
 }
 
 const TURNS_FROM = 5
+
+/** What limits, priorities, collected starts and schedules are about. */
+const FLOW_VERBS = new Set([
+  'declareLimits',
+  'claim',
+  'settle',
+  'pushBackLimits',
+  'tendLimits',
+  'changeRun',
+  'collectCalls',
+  'changeSchedules',
+])
+
+/** Each case waits for seconds to pass, and the other verbs are killed without flow control: fewer points, but all of them with `all`. */
+export function flowKillPoints({ calls, finds }: Calls, share: Share): readonly string[] {
+  if (share === 'all') return killPoints({ calls, finds }, share)
+  const own = Object.fromEntries(Object.entries(calls).filter(([verb]) => FLOW_VERBS.has(verb)))
+  return killPoints({ calls: own, finds }, share, share === 'half' ? 4 : 16)
+}
 
 /** The last calls that change something in a run: here completed and undone runs differ. */
 export function lastKillPoints({ calls }: Calls, share: Share): readonly string[] {

@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
-import { inject } from 'vitest'
+import { inject, onTestFinished, TestRunner } from 'vitest'
 import { type PostgresAdapter, type PostgresOptions, postgres } from '../../src/index.ts'
+import { recycleSessions } from './recycled-sessions.ts'
+import { SpareSchemas } from './spare-schemas.ts'
 
 /** The servers for the tests: `describe.each(servers)('… on $name', ({ url }) => …)`. `npm run oldest` runs what has a server's name in its title. */
 export const servers = inject('servers')
@@ -11,11 +13,15 @@ export interface TestDatabase {
   readonly pool: pg.Pool
   /** Adapters over the pool. The pool is ended once they have released its connections. */
   readonly stores: PostgresAdapter[]
+  readonly schemas: SpareSchemas
   drop(): Promise<void>
 }
 
-/** A new, empty database on a server. */
-export async function createDatabase(serverUrl: string): Promise<TestDatabase> {
+/** A new, empty database on a server. With `recyclesSessions` its pool keeps the sessions that closed adapters leave. */
+export async function createDatabase(
+  serverUrl: string,
+  { recyclesSessions = false } = {},
+): Promise<TestDatabase> {
   const name = `belay_test_${randomBytes(6).toString('hex')}`
   await administer(serverUrl, `create database ${name} template template0`)
   const location = new URL(serverUrl)
@@ -23,11 +29,13 @@ export async function createDatabase(serverUrl: string): Promise<TestDatabase> {
   // Each adapter with a worker keeps one of them.
   const pool = new pg.Pool({ connectionString: location.href, max: 30 })
   pool.on('error', () => {})
+  if (recyclesSessions) recycleSessions(pool)
   const stores: PostgresAdapter[] = []
   return {
     url: location.href,
     pool,
     stores,
+    schemas: new SpareSchemas(pool),
     async drop() {
       await Promise.all(stores.map((store) => store.close()))
       await pool.end()
@@ -61,15 +69,29 @@ async function administer(serverUrl: string, statement: string): Promise<void> {
   }
 }
 
-/** An adapter with its own migrated schema: cheaper than a database for each test. */
+/**
+ * An adapter with its own migrated schema: cheaper than a database for each test. What a test or its `beforeEach` makes is closed when the test has
+ * finished, and its schema is emptied for another.
+ */
 export async function createStore(
   database: TestDatabase,
   options: PostgresOptions = {},
 ): Promise<PostgresAdapter> {
-  const schema = `belay_${randomBytes(6).toString('hex')}`
-  const adapter = postgres(database.pool, { schema, ...options })
+  const { schemas } = database
+  const { schema, isMigrated } =
+    options.schema === undefined ? await schemas.take() : { schema: options.schema, isMigrated: false }
+  const adapter = postgres(database.pool, { ...options, schema })
   database.stores.push(adapter)
-  await adapter.migrate()
+  if (!isMigrated) {
+    await adapter.migrate()
+    if (options.schema === undefined) await schemas.remember(schema)
+  }
   await adapter.open()
+  if (options.schema === undefined && TestRunner.getCurrentTest() !== undefined) {
+    onTestFinished(async () => {
+      await adapter.close()
+      await schemas.giveBack(schema)
+    })
+  }
   return adapter
 }

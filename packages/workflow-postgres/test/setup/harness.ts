@@ -7,6 +7,7 @@ import { type StandingClock, setClock } from './clock.ts'
 import type { TestDatabase } from './database.ts'
 import { assertJournaled } from './journal.ts'
 import { assertNoOrphans } from './orphans.ts'
+import { emptyTables } from './tables.ts'
 
 /** Makes harnesses in one database. */
 export interface Harnesses {
@@ -89,32 +90,6 @@ async function verify(query: Parameters<typeof assertJournaled>[0], schema: stri
   await assertNoOrphans(query, schema)
 }
 
-const TABLES = [
-  'schedules',
-  'firings',
-  'definitions',
-  'definition_steps',
-  'runs',
-  'steps',
-  'ready',
-  'ready_items',
-  'ready_late',
-  'signals',
-  'history',
-  'attempts',
-  'values',
-  'run_ends',
-  'children',
-  'collections',
-  'collected_calls',
-  'workers',
-  'leases',
-  'limits',
-  'limit_keys',
-  'limit_slots',
-  'limit_waiters',
-]
-
 /** Names of empty schemas. A released one is emptied and reused: creating one takes longer than most tests. */
 function emptySchemas(run: (text: string) => Promise<unknown>) {
   const idle: string[] = []
@@ -129,7 +104,7 @@ function emptySchemas(run: (text: string) => Promise<unknown>) {
       return clock
     },
     async giveBack(schema: string) {
-      await run(TABLES.map((table) => `delete from ${schema}.workflow_${table}`).join(';'))
+      await run(emptyTables(schema))
       idle.push(schema)
     },
   }

@@ -22,7 +22,7 @@ export default async function startServers(project: TestProject): Promise<() => 
   if (major !== undefined && major !== '14' && major !== '18') {
     throw new Error(`POSTGRES_MAJOR is 14 or 18, not ${major}. For another server, set DATABASE_URL to it.`)
   }
-  const server = await startPostgres({ major: major === '14' ? 14 : 18 })
+  const server = await startPostgres({ major: major === '14' ? 14 : 18, inMemory: true })
   project.provide('servers', [{ name: `PostgreSQL ${major ?? 18}`, url: server.url }])
   return () => server.stop()
 }

@@ -156,7 +156,7 @@ describe.each(servers)('a step whose connection falls silent on $name', ({ url }
 })
 
 it('a step’s transaction ends soon after it is cut off, even if the server is frozen', async () => {
-  const server = await startPostgres({ major: 18 })
+  const server = await startPostgres({ major: 18, inMemory: true })
   onTestFinished(() => server.stop())
   const adapter = postgres(server.url, { queryTimeoutMs: 600, autoMigrate: true })
   await adapter.open()

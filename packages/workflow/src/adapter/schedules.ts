@@ -79,6 +79,7 @@ export interface FoundSchedule {
   readonly schedule: ScheduleRecord | null
   /** Its open firings, oldest first. */
   readonly open: readonly OpenFiring[]
+  /** Whole milliseconds: times are reckoned from it, and compared with those that were stored. */
   readonly now: number
 }
 
@@ -151,7 +152,7 @@ export interface ScheduleVerbs {
     options?: WithinTransaction,
   ): Promise<ChangedSchedules<Answer>>
 
-  /** Schedules by name, ascending; with `due`, those that were due longest. */
+  /** Schedules by name, ascending; with `due`, those that were due longest. `now` is in whole milliseconds. */
   readSchedules(
     filter: SchedulesFilter,
   ): Promise<{ readonly schedules: readonly ScheduleRecord[]; readonly now: number }>

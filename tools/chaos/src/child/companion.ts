@@ -30,6 +30,8 @@ export class Companion {
     const lot = drawn(intent.input.seed, 'company')
     const ignore = () => {}
     if (intent.workflow === 'patient') void this.#attend(intent, runId).catch(ignore)
+    if (intent.workflow === 'errand' && drawn(intent.input.seed, 'urgent') < 0.3)
+      void this.#hurry(runId).catch(ignore)
     if (lot < 0.08) void this.#cancel(runId).catch(ignore)
     else if (lot < 0.2) void this.#pause(runId).catch(ignore)
   }
@@ -94,6 +96,15 @@ export class Companion {
       engine.runs.handle(runId).cancel({ reason: 'changed their mind' }),
     )
     if (isCancelled) await world.see(SIGHTINGS.cancelled, runId)
+  }
+
+  async #hurry(runId: string): Promise<void> {
+    const { engine, calls, random, world } = this.#parts
+    const priority = random.between(100, 1_000)
+    const isChanged = await calls.make('setPriority', () =>
+      engine.runs.setPriority(runId, priority, { by: 'ann' }),
+    )
+    if (isChanged) await world.see(SIGHTINGS.hurried, runId)
   }
 
   async #pause(runId: string): Promise<void> {

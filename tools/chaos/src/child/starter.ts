@@ -1,8 +1,9 @@
-import type { Engine, RunOptions } from '@belay/workflow'
+import type { Engine, RunHandle, RunOptions } from '@belay/workflow'
 import type pg from 'pg'
+import { SIGHTINGS } from '../load/features.ts'
 import type { Workflows } from '../load/workflows.ts'
 import { drawn } from '../random.ts'
-import { closeIntent, type Intent } from '../world/intents.ts'
+import { closeIntent, type Intent, isCollecting } from '../world/intents.ts'
 import type { World } from '../world/world.ts'
 import type { Calls } from './calls.ts'
 import { own, withClient } from './own-client.ts'
@@ -58,10 +59,12 @@ export class Starter {
     if (intents.length > 1) {
       const runs = intents.map(({ key, input }) => ({ key, input }))
       const handles = await engine.runMany(this.#workflow(intent!), runs)
+      await this.#noteJoined(handles)
       return handles.map(({ id }) => id)
     }
     if (kind === 'tx' || kind === 'rollback') return [await this.#startWithin(intent!, kind === 'tx')]
     const run = await engine.run(this.#workflow(intent!), intent!.input, optionsOf(intent!))
+    await this.#noteJoined([run])
     return [run.id]
   }
 
@@ -72,9 +75,16 @@ export class Starter {
       const options = { ...optionsOf(intent), tx: client }
       const run = await engine.run(this.#workflow(intent), intent.input, options)
       // A start repeated after a lost answer finds the run, and with it the row.
-      if (run.created) await own(client, 'insert into orders (key) values ($1)', [intent.key])
+      // A collected call may join a run that is there: then nobody can tell a repeated call from a new one.
+      if (run.created && !isCollecting(intent.workflow))
+        await own(client, 'insert into orders (key) values ($1)', [intent.key])
       return { commits, result: commits ? run.id : undefined }
     })
+  }
+
+  async #noteJoined(handles: readonly RunHandle[]): Promise<void> {
+    for (const { id, collected } of handles)
+      if (collected?.joined === true) await this.#parts.world.see(SIGHTINGS.joined, id)
   }
 
   #workflow({ workflow, version }: Intent) {
@@ -85,7 +95,9 @@ export class Starter {
 }
 
 /** Always returns the same for the same intent: a start may be repeated. */
-function optionsOf({ key, input }: Intent): RunOptions {
+function optionsOf({ key, input, workflow }: Intent): RunOptions {
+  if (isCollecting(workflow)) return { key }
+  if (workflow === 'errand') return { key, priority: input.seed % 100 }
   const drawnTime = drawn(input.seed, 'times')
   if (drawnTime < 0.06) return { key, deadline: '5s' }
   if (drawnTime < 0.12) return { key, delay: '1s' }

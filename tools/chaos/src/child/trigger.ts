@@ -5,7 +5,14 @@ import { Hands } from '../load/hands.ts'
 import { drawInput, type Input } from '../load/input.ts'
 import { makeWorkflows, type Version } from '../load/workflows.ts'
 import { Random } from '../random.ts'
-import { findIntent, type Intent, type IntentKind, openIntents, writeIntents } from '../world/intents.ts'
+import {
+  findIntent,
+  type Intent,
+  type IntentKind,
+  isCollecting,
+  openIntents,
+  writeIntents,
+} from '../world/intents.ts'
 import { ACCOUNTS } from '../world/schema.ts'
 import { World } from '../world/world.ts'
 import { Calls } from './calls.ts'
@@ -27,6 +34,10 @@ const WORKFLOWS = [
   { name: 'patient', weight: 1 },
   { name: 'gallery', weight: 3 },
   { name: 'checkout', weight: 3 },
+  { name: 'errand', weight: 3 },
+  { name: 'edits', weight: 2 },
+  { name: 'notices', weight: 2 },
+  { name: 'rows', weight: 2 },
 ] as const
 
 // An application's process that starts runs and sends signals over its own Pool, and never works.
@@ -115,8 +126,7 @@ function drawIntents(): readonly Intent[] {
   if (kind !== 'many') return [first]
   const rest = Array.from({ length: 3 }, () => ({
     ...first,
-    key: nextKey(),
-    input: nextInput(first.workflow),
+    ...nextCall(first.workflow),
   }))
   return [first, ...rest]
 }
@@ -124,13 +134,18 @@ function drawIntents(): readonly Intent[] {
 function drawIntent(kind: IntentKind): Intent {
   const workflow = random.weighted(WORKFLOWS).name
   const version = workflow === 'order' && pace.version === 'both' && random.chance(0.7) ? 2 : 1
-  return { key: nextKey(), workflow, version, kind, input: nextInput(workflow) }
+  return { ...nextCall(workflow), workflow, version, kind }
+}
+
+function nextCall(workflow: Intent['workflow']): Pick<Intent, 'key' | 'input'> {
+  const [key, input] = [nextKey(), nextInput(workflow)]
+  return { key, input: isCollecting(workflow) ? { ...input, call: key } : input }
 }
 
 function nextInput(workflow: Intent['workflow']): Input {
   const lot = (lots.get(workflow) ?? random.between(0, 100)) + 1
   lots.set(workflow, lot)
-  const isPlanned = workflow === 'gallery' || workflow === 'checkout'
+  const isPlanned = workflow === 'gallery' || workflow === 'checkout' || workflow === 'errand'
   return drawInput(random, { accounts: ACCOUNTS, lot, isPlanned })
 }
 

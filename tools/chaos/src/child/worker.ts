@@ -1,6 +1,7 @@
 import { createEngine } from '@belay/workflow'
 import { postgres } from '@belay/workflow-postgres'
 import pg from 'pg'
+import { schedulesOf } from '../load/flow.ts'
 import { Hands } from '../load/hands.ts'
 import { makeWorkflows, releaseOf } from '../load/workflows.ts'
 import { pause } from '../pause.ts'
@@ -30,9 +31,11 @@ const adapter =
     ? postgres(setup.url, { ...options, connectionsMax: CONNECTIONS_MAX, queryTimeoutMs: QUERY_TIMEOUT_MS })
     : postgres(pool, { ...options, queryTimeoutMs: QUERY_TIMEOUT_MS })
 const hands = new Hands(new World(setup.worldUrl, setup.name))
+const workflows = makeWorkflows(hands)
 const engine = createEngine({
   adapter,
-  workflows: releaseOf(makeWorkflows(hands), setup.version),
+  workflows: releaseOf(workflows, setup.version),
+  schedules: schedulesOf(workflows),
   name: setup.name,
   lease: setup.leaseMs,
   tick: setup.tickMs,

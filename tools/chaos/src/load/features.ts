@@ -28,6 +28,14 @@ const BY_EFFECTS: readonly ByEffects[] = [
   { name: 'end steps after completion', steps: ['announce', 'receipt'] },
   { name: 'end steps after failure', steps: ['alert'] },
   { name: 'end steps after an undo', steps: ['apologise', 'regret'] },
+  { name: 'steps under limits', steps: ['pickUp', 'bring'] },
+  { name: 'steps under limits undone', steps: ['pickUp', 'bring'], undo: true },
+  { name: 'steps under rates', steps: ['inform'] },
+  { name: 'debounced runs', steps: ['edit'] },
+  { name: 'throttled runs', steps: ['notice'] },
+  { name: 'batches', steps: ['row'] },
+  { name: 'runs of schedules', steps: ['tick'] },
+  { name: 'runs of schedules cancelled by the next', steps: ['tick'], undo: true },
   { name: 'end steps after any end', steps: ['count', 'archive', 'tidy'] },
 ]
 
@@ -39,6 +47,12 @@ export const SIGHTINGS = {
   retriedStep: 'retries after a pivot',
   skippedStep: 'skips after a pivot',
   retriedRun: 'retries after an undo',
+  pushedBack: 'limits pushed back',
+  joined: 'collected calls that joined a run',
+  hurried: 'changes of priority',
+  triggered: 'triggers of schedules',
+  rested: 'pauses of schedules',
+  backfilled: 'backfills of schedules',
 } as const
 
 /** Not to be met at all. */

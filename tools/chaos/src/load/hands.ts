@@ -4,7 +4,7 @@ import type { PostgresStepTransaction } from '@belay/workflow-postgres'
 import { pause, until } from '../pause.ts'
 import { drawn } from '../random.ts'
 import type { CallOf, World } from '../world/world.ts'
-import { SIGHTINGS, WRONG_HEARTBEAT } from './features.ts'
+import { SIGHTINGS, type Sighting, WRONG_HEARTBEAT } from './features.ts'
 import type { Input } from './input.ts'
 import { BAD_PHOTO, planOf } from './plan.ts'
 
@@ -46,14 +46,37 @@ export class Hands {
   effect(call: Call, undo = false, work = () => pause(this.#ms(call))): Promise<{ key: string }> {
     return this.#within(call, async () => {
       const callId = await this.#world.begin(call, undo)
-      await work()
-      this.#failByChance(call, 'before')
-      // A handler that checks its signal makes no effect after its lease, its timeout or its run has ended.
-      call.signal.throwIfAborted()
-      await this.#world.effect(call, undo, callId)
-      this.#failByChance(call, 'after')
-      return { key: call.idempotencyKey }
+      return this.#ending(call, callId, async () => {
+        await work()
+        this.#failByChance(call, 'before')
+        // A handler that checks its signal makes no effect after its lease, its timeout or its run has ended.
+        call.signal.throwIfAborted()
+        await this.#world.effect(call, undo, callId)
+        this.#failByChance(call, 'after')
+        return { key: call.idempotencyKey }
+      })
     })
+  }
+
+  /** Notes when the handler ended, or when its attempt was taken from it: from then on its slots are not its own. */
+  async #ending<Result>({ signal }: Call, callId: string, part: () => Promise<Result>): Promise<Result> {
+    let abortedAt: Date | undefined
+    const abort = () => {
+      abortedAt ??= new Date()
+    }
+    if (signal.aborted) abort()
+    signal.addEventListener('abort', abort, { once: true })
+    try {
+      return await part()
+    } finally {
+      signal.removeEventListener('abort', abort)
+      await this.#world.end(callId, abortedAt ?? new Date())
+    }
+  }
+
+  /** Notes something that leaves no effect. */
+  see(what: Sighting, runId: string): Promise<void> {
+    return this.#world.see(what, runId)
   }
 
   /** The same, but for some inputs the first attempt takes longer than the step's timeout. */

@@ -3,7 +3,7 @@ import type { Random } from '../random.ts'
 /** The input decides all that a run does, so that any process can continue it. */
 export interface Input {
   readonly seed: number
-  /** Counts the runs of a workflow. The gallery and the checkout take what they do from it. */
+  /** Counts the runs of a workflow. The gallery and the checkout take what they do from it, and the errand whether it fails. */
   readonly lot: number
   /** The last step fails for good: everything is undone. */
   readonly fails: boolean
@@ -16,6 +16,8 @@ export interface Input {
   readonly cents: number
   /** The longest duration of handlers, in milliseconds. */
   readonly handlerMs: number
+  /** Of a collected call: the key that names it. */
+  readonly call?: string
 }
 
 /** What the next run of a workflow does. `isPlanned`: its lot also decides whether it fails, so that some of a few runs do. */

@@ -4,36 +4,50 @@ import type { Graph, Rules } from '../oracle/rules.ts'
 import { OPENING_CENTS } from '../world/schema.ts'
 import { PACKED_AT_ONCE_MAX, QUOTES } from './checkout.ts'
 import { SIGHTINGS } from './features.ts'
+import { FLOW_RULES } from './flow.ts'
 import { RESIZED_AT_ONCE_MAX } from './gallery.ts'
 import { expectedOf } from './model.ts'
 import type { Workflows } from './workflows.ts'
 
+const EFFECT_STEPS = {
+  transfer: ['confirm'],
+  order: ['reserve', 'pack1', 'pack2', 'pack3', 'charge', 'insure'],
+  patient: ['book', 'settle'],
+  gallery: ['open', 'fetch', 'resize', 'upload', 'grid', 'list', 'review', 'index'],
+  checkout: ['claim', 'render', 'charge', 'invoice', 'capture', 'record', 'thank'],
+  delivery: ['label', 'parcel'],
+  newsletter: ['enrol'],
+  quote: ['offer'],
+  errand: ['pickUp', 'inform', 'bring'],
+  edits: ['edit'],
+  notices: ['notice'],
+  rows: ['row'],
+  tick: ['tick'],
+  'gallery/ended': ['announce', 'alert', 'apologise', 'count'],
+  'checkout/ended': ['receipt', 'regret', 'archive'],
+  'delivery/ended': ['tidy'],
+}
+
 /** What the oracle knows of the load. */
 export function rulesOf(workflows: Workflows): Rules {
-  const { gallery, checkout, delivery, quote } = workflows
+  const { gallery, checkout, delivery, quote, errand } = workflows
   return {
-    effectSteps: {
-      transfer: ['confirm'],
-      order: ['reserve', 'pack1', 'pack2', 'pack3', 'charge', 'insure'],
-      patient: ['book', 'settle'],
-      gallery: ['open', 'fetch', 'resize', 'upload', 'grid', 'list', 'review', 'index'],
-      checkout: ['claim', 'render', 'charge', 'invoice', 'capture', 'record', 'thank'],
-      delivery: ['label', 'parcel'],
-      newsletter: ['enrol'],
-      quote: ['offer'],
-      'gallery/ended': ['announce', 'alert', 'apologise', 'count'],
-      'checkout/ended': ['receipt', 'regret', 'archive'],
-      'delivery/ended': ['tidy'],
-    },
+    effectSteps: EFFECT_STEPS,
     ledgerSteps: ['debit', 'credit'],
     openingCents: OPENING_CENTS,
     undoneTogether: { gallery: ['upload'] },
-    graphs: { gallery: graphOf(gallery), checkout: graphOf(checkout), delivery: graphOf(delivery) },
+    graphs: {
+      gallery: graphOf(gallery),
+      checkout: graphOf(checkout),
+      delivery: graphOf(delivery),
+      errand: graphOf(errand),
+    },
     undoable: {
       gallery: undoableOf(gallery),
       checkout: undoableOf(checkout),
       delivery: undoableOf(delivery),
       quote: undoableOf(quote),
+      errand: undoableOf(errand),
     },
     loops: { gallery: ['fetch'] },
     limits: {
@@ -54,6 +68,7 @@ export function rulesOf(workflows: Workflows): Rules {
     retried: SIGHTINGS.retriedRun,
     values: { gallery: 'index', checkout: 'thank' },
     expected: expectedOf,
+    flow: FLOW_RULES,
   }
 }
 

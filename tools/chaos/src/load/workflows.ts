@@ -1,6 +1,7 @@
 import { define, unchecked, type WorkflowDefinition } from '@belay/workflow'
 import { postgresTransaction } from '@belay/workflow-postgres'
 import { checkout, delivery, newsletter, quote } from './checkout.ts'
+import { flow } from './flow.ts'
 import { gallery } from './gallery.ts'
 import { CHARGE_TIMEOUT_MS, type Hands } from './hands.ts'
 import type { Input } from './input.ts'
@@ -26,6 +27,7 @@ export function makeWorkflows(hands: Hands) {
     gallery: gallery(hands),
     checkout: checkout(hands, children),
     ...children,
+    ...flow(hands),
   }
 }
 

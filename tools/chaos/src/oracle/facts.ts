@@ -14,6 +14,13 @@ export interface Facts {
   readonly pauses: readonly PauseFacts[]
   /** What happened without an effect. */
   readonly sightings: readonly { readonly what: string; readonly runId: string }[]
+  readonly entered: readonly EntryOfLimit[]
+  readonly firings: readonly FiringFacts[]
+  readonly schedules: readonly ScheduleFacts[]
+  /** Rows that must not be left at rest, as sentences. */
+  readonly leftovers: readonly string[]
+  /** By the name of the process: when it was gone, or its lease was over. */
+  readonly lapses: ReadonlyMap<string, readonly number[]>
   /** By the name of the process. */
   readonly freezes: ReadonlyMap<string, readonly Span[]>
   /** The times during which a fault could cause the loss of a worker. */
@@ -53,6 +60,7 @@ export interface StepFacts {
 export interface IntentFacts {
   readonly key: string
   readonly kind: string
+  readonly workflow: string
   readonly state: string
   readonly runId: string | null
 }
@@ -74,6 +82,35 @@ export interface CallFacts {
   readonly attempt: number
   readonly worker: string
   readonly beganAt: number
+  /** When the handler ended or its attempt was taken from it; null if its process went before. */
+  readonly endedAt: number | null
+}
+
+/** An attempt that entered a rate, and its instant by the clock of the database. */
+export interface EntryOfLimit {
+  readonly limit: string
+  readonly key: string
+  readonly runId: string
+  readonly step: number
+  readonly fence: number
+  readonly at: number
+}
+
+/** A firing of a schedule that the store still has. */
+export interface FiringFacts {
+  readonly schedule: string
+  /** `schedule:<name>:<instant>`. */
+  readonly key: string
+  readonly cause: string
+  readonly status: string
+  readonly runId: string | null
+}
+
+export interface ScheduleFacts {
+  readonly name: string
+  /** The first and the last time that must have fired. */
+  readonly from: number
+  readonly to: number
 }
 
 export interface EffectFacts {

@@ -1,9 +1,15 @@
 import type { Facts } from './facts.ts'
+import type { FlowRules } from './rules.ts'
 import { summarised, type Violation } from './violation.ts'
 
 /** Every wanted run exists once, no rolled-back run exists, and nothing acknowledged was lost. */
-export function judgeRuns(facts: Facts): readonly Violation[] {
-  const { runs, intents, orders } = facts
+export function judgeRuns(facts: Facts, { collecting }: Pick<FlowRules, 'collecting'>): readonly Violation[] {
+  // Calls that are collected have no runs of their own.
+  const intents = facts.intents.filter(({ workflow }) => collecting[workflow] === undefined)
+  return [...judgeStarts({ ...facts, intents }), ...lostSignals(facts)]
+}
+
+function judgeStarts({ runs, intents, orders }: Facts): readonly Violation[] {
   const byKey = new Map<string, number>()
   for (const { key } of runs) if (key !== null) byKey.set(key, (byKey.get(key) ?? 0) + 1)
   const byId = new Map(runs.map((run) => [run.id, run]))
@@ -41,7 +47,6 @@ export function judgeRuns(facts: Facts): readonly Violation[] {
           `The key ${key} was started in a transaction: it has ${byKey.get(key) ?? 0} runs and ${ordersByKey.get(key) ?? 0} orders.`,
       ),
     ),
-    ...lostSignals(facts),
   ]
 }
 

@@ -1,8 +1,11 @@
 import type { Facts } from './facts.ts'
+import { judgeCalls } from './judge-calls.ts'
 import { judgeEffects } from './judge-effects.ts'
 import { judgeEnds } from './judge-ends.ts'
 import { judgeFamilies } from './judge-families.ts'
+import { judgeFirings } from './judge-firings.ts'
 import { judgeLedger } from './judge-ledger.ts'
+import { judgeRates, judgeSlots } from './judge-limits.ts'
 import { judgeOrder } from './judge-order.ts'
 import { judgePauses } from './judge-pauses.ts'
 import { judgeResults } from './judge-results.ts'
@@ -23,9 +26,13 @@ export function judge(facts: Facts, rules: Rules): Judgement {
   const results = judgeResults(facts, rules)
   return {
     violations: [
-      ...judgeRuns(facts),
+      ...judgeRuns(facts, rules.flow),
       ...judgeLedger(facts, rules),
       ...effects.violations,
+      ...judgeSlots(facts, rules.flow),
+      ...judgeRates(facts, rules.flow),
+      ...judgeCalls(facts, rules.flow),
+      ...judgeFirings(facts, rules.flow),
       ...pauses.violations,
       ...judgeOrder(facts, rules),
       ...judgeFamilies(facts, rules),

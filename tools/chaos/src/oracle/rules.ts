@@ -1,3 +1,4 @@
+import type { Holder } from '@belay/limits-soak/judge'
 import type { StepStatus } from '@belay/workflow/adapter'
 import type { RunFacts } from './facts.ts'
 import type { EffectRules } from './judge-effects.ts'
@@ -24,6 +25,37 @@ export interface ChildRule {
   readonly rounds?: number
 }
 
+/** Handlers that hold a slot of a limit. Of a run's limit: from its first handler to its last, undos included. */
+export interface SlotRule {
+  readonly limit: string
+  readonly most: number
+  readonly workflow: string
+  readonly steps: readonly string[]
+  readonly of: Holder
+  readonly key: (input: unknown) => string
+}
+
+export interface RateRule {
+  readonly name: string
+  readonly limit: number
+  readonly perMs: number
+  readonly burst: number
+}
+
+/** What the oracle knows of flow control. */
+export interface FlowRules {
+  readonly slots: readonly SlotRule[]
+  readonly rates: readonly RateRule[]
+  /** Workflows that collect calls: a run has the input of one of its calls, or of all. */
+  readonly collecting: Readonly<Record<string, 'one' | 'all'>>
+  /** The workflow of all schedules. */
+  readonly ticking: string
+  /** The schedule that fires each second, whatever happens. */
+  readonly eachSecond: string
+  /** Schedules whose runs are never live at the same time. */
+  readonly oneAtATime: readonly string[]
+}
+
 /** What the oracle knows of the load, by workflow. */
 export interface Rules extends EffectRules, LedgerRules {
   /** Where the order of effects and of undos is judged. */
@@ -41,6 +73,7 @@ export interface Rules extends EffectRules, LedgerRules {
   readonly retried: string
   /** The step that publishes the value `digest`. */
   readonly values: Readonly<Record<string, string>>
+  readonly flow: FlowRules
   /** Computes the result of a run without the engine: how its steps must have ended if the run completed. Undefined for a workflow without a model. */
   readonly expected: (run: RunFacts) => Readonly<Record<string, ExpectedStep>> | undefined
 }

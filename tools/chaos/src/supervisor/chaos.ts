@@ -11,6 +11,7 @@ import { Fleet } from './fleet.ts'
 import { Guard } from './guard.ts'
 import { Heard } from './heard.ts'
 import { Operator } from './operator.ts'
+import { Planner } from './planner.ts'
 import { Recoveries } from './recoveries.ts'
 import { settleDown } from './rest.ts'
 import { openServers } from './servers.ts'
@@ -91,9 +92,11 @@ async function runThrough(stage: Stage, course: Course): Promise<Report> {
   const faults = FAULTS.filter((fault) => options.classes.includes(fault.class))
   const loop = new FaultLoop(stage, { faults, timeline, recoveries })
   const operator = new Operator(stage)
+  const planner = new Planner(stage, new Random(options.seed + 1))
   const telling = setInterval(() => progress(progressLine(course, { watch, loop })), PROGRESS_MS)
   watch.start()
   operator.start()
+  planner.start()
   try {
     await warmUp(stage, course)
     await loop.run(options.faultsMs, options.intensity)
@@ -103,7 +106,7 @@ async function runThrough(stage: Stage, course: Course): Promise<Report> {
     await until(MEET_MS, 500, () => Object.values(watch.features).every((count) => count > 0))
     const calmAt = performance.now()
     watch.finish()
-    await operator.stop()
+    await Promise.all([operator.stop(), planner.stop()])
     const restless: readonly Violation[] = await settleDown(stage, options.restMs)
     const restMs = performance.now() - calmAt
     const { counts, troubles } = loop
@@ -111,7 +114,7 @@ async function runThrough(stage: Stage, course: Course): Promise<Report> {
     return await assess(stage, course, { watched, faults: counts, troubles, restless, restMs })
   } finally {
     clearInterval(telling)
-    await Promise.all([operator.stop(), watch.stop()])
+    await Promise.all([operator.stop(), planner.stop(), watch.stop()])
   }
 }
 

@@ -21,6 +21,8 @@ export class Child {
   /** When it was stopped and continued by signals. The world uses the same clock, the machine's. */
   readonly freezes: { readonly from: Date; to: Date | undefined }[] = []
   readonly ended: Promise<void>
+  /** When it was killed, or was seen to have ended. */
+  goneAt: Date | undefined
   readonly #process: ChildProcess
   #isExpectedToEnd = false
   #hasEnded = false
@@ -47,6 +49,7 @@ export class Child {
     this.ended = new Promise((resolve) => {
       this.#process.once('close', (code, signal) => {
         this.#hasEnded = true
+        this.goneAt ??= new Date()
         guard.forget(pid)
         if (!this.#isExpectedToEnd || (code !== 0 && signal === null)) onDeath(this.#lastWords(code, signal))
         resolve()
@@ -80,6 +83,7 @@ export class Child {
   async kill(): Promise<void> {
     this.#isExpectedToEnd = true
     this.#process.kill('SIGKILL')
+    this.goneAt ??= new Date()
     await this.ended
   }
 

@@ -1,5 +1,6 @@
-import type pg from 'pg'
 import type { EntryFacts, Facts, RunFacts, Span, StepFacts } from '../oracle/facts.ts'
+import { flowFacts } from './collect-flow.ts'
+import { rows } from './rows.ts'
 import type { ArchivedRun, Stage } from './stage.ts'
 
 /** Reads all that the oracle judges. Everything is at rest, and no more faults happen to the server. */
@@ -12,7 +13,7 @@ export async function collectFacts(stage: Stage, troubles: readonly Span[]): Pro
   const epoch = (column: string) => `extract(epoch from ${column})::float8 * 1000`
   return {
     runs: [...stored, ...archived.map(archivedRun)],
-    intents: await rows(world, 'select key, kind, state, run_id as "runId" from intents'),
+    intents: await rows(world, 'select key, workflow, kind, state, run_id as "runId" from intents'),
     orders: (await rows<{ key: string }>(database, 'select key from orders')).map(({ key }) => key),
     entries: await rows<EntryFacts>(
       database,
@@ -21,7 +22,8 @@ export async function collectFacts(stage: Stage, troubles: readonly Span[]): Pro
     accounts: await rows(database, 'select id, cents::float8 as cents from accounts order by id'),
     calls: await rows(
       world,
-      `select id, key, run_id as "runId", step, undo, attempt, worker, ${epoch('began_at')} as "beganAt" from calls`,
+      `select id, key, run_id as "runId", step, undo, attempt, worker, ${epoch('began_at')} as "beganAt",
+         ${epoch('ended_at')} as "endedAt" from calls`,
     ),
     effects: await rows(
       world,
@@ -33,6 +35,7 @@ export async function collectFacts(stage: Stage, troubles: readonly Span[]): Pro
       world,
       `select run_id as "runId", ${epoch('paused_at')} as "pausedAt", ${epoch('resumed_at')} as "resumedAt" from pauses`,
     ),
+    ...(await flowFacts(stage)),
     freezes: freezesOf(stage),
     troubles,
   }
@@ -68,14 +71,6 @@ async function storedRuns({ database }: Stage): Promise<readonly RunFacts[]> {
     else found.push(step)
   }
   return runs.map((run) => ({ ...run, steps: byRun.get(run.id) ?? [] }))
-}
-
-/** Everything that happened in an hour may be much to read: other statements of the supervisor have a shorter limit. */
-const READ_MS = 120_000
-
-async function rows<Row extends object>(from: pg.Pool, text: string): Promise<Row[]> {
-  const bounded: pg.QueryConfig & { readonly query_timeout: number } = { text, query_timeout: READ_MS }
-  return (await from.query<Row>(bounded)).rows
 }
 
 /** A run from what `archive` got. That does not say what state the undo began in: a step with an output had completed. */

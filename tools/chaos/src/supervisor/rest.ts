@@ -1,7 +1,9 @@
 import { summarised, type Violation } from '../oracle/violation.ts'
 import { pause } from '../pause.ts'
 import { openIntents } from '../world/intents.ts'
+import { LEFT } from './collect-flow.ts'
 import { repairParked, retryUndone } from './operator.ts'
+import { endSchedules } from './planner.ts'
 import type { Stage } from './stage.ts'
 
 const LOOK_MS = 300
@@ -22,7 +24,12 @@ export async function settleDown(stage: Stage, withinMs: number): Promise<readon
     if (!(await fleet.vacate(seat))) late.push(`${seat.child?.name} did not leave when it was upgraded.`)
     fleet.seat(seat)
   }
-  return [...summarised('close_hangs', late), ...(await comeToRest(stage, withinMs))]
+  const behind = await endSchedules(stage, withinMs)
+  return [
+    ...summarised('close_hangs', late),
+    ...summarised('firings', behind),
+    ...(await comeToRest(stage, withinMs)),
+  ]
 }
 
 /** Waits until every wanted run has ended; meanwhile an operator repairs parked runs. Resolves to what has not ended in time. */
@@ -33,7 +40,13 @@ async function comeToRest(stage: Stage, withinMs: number): Promise<readonly Viol
     await retryUndone(stage).catch(() => {})
     const open = await openRuns(stage)
     const wanted = await openIntents(stage.world)
-    if (open.length === 0 && wanted.length === 0 && (await hasToldAllEnds(stage))) return []
+    if (
+      open.length === 0 &&
+      wanted.length === 0 &&
+      (await hasToldAllEnds(stage)) &&
+      (await hasFreedLimits(stage))
+    )
+      return []
     if (performance.now() > end) {
       const sentences = [
         ...wanted.map(({ key, kind }) => `The start with key ${key} (${kind}) has not ended.`),
@@ -58,6 +71,12 @@ async function openRuns({ database }: Stage): Promise<readonly string[]> {
 /** A follow-up or a parent's wake-up may be outstanding though no run is open. */
 async function hasToldAllEnds({ database }: Stage): Promise<boolean> {
   const { rowCount } = await database.query('select from belay.workflow_run_ends limit 1')
+  return rowCount === 0
+}
+
+/** Workers look for slots that dead ones have left. What is still there later is judged. */
+async function hasFreedLimits({ database }: Stage): Promise<boolean> {
+  const { rowCount } = await database.query(LEFT)
   return rowCount === 0
 }
 

@@ -4,7 +4,7 @@ import { migrate, postgres } from '@belay/workflow-postgres'
 import pg from 'pg'
 import { Hands } from '../load/hands.ts'
 import { makeWorkflows } from '../load/workflows.ts'
-import { APPLICATION_TABLES, WORLD_TABLES } from '../world/schema.ts'
+import { APPLICATION_TABLES, TRIGGERS, WORLD_TABLES } from '../world/schema.ts'
 import { World } from '../world/world.ts'
 
 /** The supervisor's statements time out after this: then the server has a fault. */
@@ -24,6 +24,7 @@ export async function openServers() {
   for (const pool of [database, operators, world]) pool.on('error', () => {})
   await migrate(url)
   await database.query(APPLICATION_TABLES)
+  await database.query(TRIGGERS)
   await world.query(WORLD_TABLES)
   const workflows = makeWorkflows(new Hands(new World(worldUrl, 'supervisor')))
   const engine = createEngine({

@@ -1,13 +1,23 @@
 import type pg from 'pg'
 import type { Input } from '../load/input.ts'
 
+/** What the trigger starts: each start is a run. */
+export const STARTED = ['transfer', 'order', 'patient', 'gallery', 'checkout', 'errand'] as const
+/** What the trigger calls: several calls may make one run. */
+export const COLLECTING = ['edits', 'notices', 'rows'] as const
+export type Collecting = (typeof COLLECTING)[number]
+
+export function isCollecting(workflow: string): workflow is Collecting {
+  return COLLECTING.some((name) => name === workflow)
+}
+
 /** How a run is started. `rollback` is started in a transaction that is rolled back: there must be no run. */
 export type IntentKind = 'run' | 'many' | 'tx' | 'rollback'
 
 /** A wanted run: written down before it is started, so that it outlives the process that starts it. */
 export interface Intent {
   readonly key: string
-  readonly workflow: 'transfer' | 'order' | 'patient' | 'gallery' | 'checkout'
+  readonly workflow: (typeof STARTED)[number] | Collecting
   readonly version: number
   readonly kind: IntentKind
   readonly input: Input

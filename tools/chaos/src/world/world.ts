@@ -35,6 +35,11 @@ export class World {
     return rows[0]!.id
   }
 
+  /** Records when a handler ended. */
+  async end(callId: string, at: Date): Promise<void> {
+    await this.pool.query('update calls set ended_at = $2 where id = $1', [callId, at])
+  }
+
   /** Makes the effect, once per key, as a payment provider would. */
   async effect({ runId, step, idempotencyKey }: CallOf, undo: boolean, callId: string): Promise<void> {
     await this.pool.query(
