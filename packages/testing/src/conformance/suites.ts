@@ -45,6 +45,7 @@ import { pivotCases } from './cases/pivots.ts'
 import { priorityCases } from './cases/priorities.ts'
 import { raceCases } from './cases/races.ts'
 import { rateCases } from './cases/rates.ts'
+import { runRateCases } from './cases/rates-of-runs.ts'
 import { readingCases } from './cases/reading.ts'
 import { reopenCases } from './cases/reopen.ts'
 import { repairCases } from './cases/repair.ts'
@@ -140,6 +141,7 @@ export const SUITES: Readonly<Record<string, Cases>> = {
   'limits of runs': limitedRunCases,
   'limits, recovered': limitRecoveryCases,
   rates: rateCases,
+  'rates of runs': runRateCases,
   waits: waitCases,
   signals: signalCases,
   'signals of a step that asks anew': signalAnewCases,

@@ -1,7 +1,7 @@
 import type { LimitEntry, Outcome, SlotHolder } from '@belay/workflow/adapter'
 import { isTerminal, placeOf } from '@belay/workflow/adapter'
 import { changeStep } from './change.ts'
-import { isInTime, takeInstant } from './instants.ts'
+import { isInTime, mayComeInTime, takeInstant } from './instants.ts'
 import type { StepOfRun } from './lease.ts'
 import { dropVoid, holderOf, isClosed, lineOf, rateOf, roomNow, roomOf, stillWaits } from './limit-facts.ts'
 import { lineName, OF_RUN, type SlotRow, slotName, type WaiterRow, waiterName } from './limit-rows.ts'
@@ -166,6 +166,8 @@ function park(
     rows.limits.slots.delete(name)
   }
   const before = asked.places.get(waiterName(at))
+  const placeOfRun = voidInstantOfRun(rows, { run, step }, asked)
+  if (before === undefined) placed ??= placeOfRun
   rows.limits.waiters.set(waiterName(at), {
     ...{ ...at, fence: step.fence, limit, key, entries: asked.entries },
     place: before?.place ?? placed ?? rows.limits.nextPlace(),
@@ -184,6 +186,24 @@ function releasedUnbegun(rows: Rows, step: StepRow): Partial<StepRow> {
     attempts: step.attempts - 1,
     begun: begunBefore(step),
   }
+}
+
+/**
+ * The instant that its run has missed: with that, the step would be queued again at once. One that is still to come stays, as other steps of the run are
+ * queued for it. Returns the place of whoever was given it.
+ */
+function voidInstantOfRun(
+  rows: Rows,
+  held: StepOfRun,
+  { full, places }: { readonly full: LimitEntry; readonly places: Places },
+): number | null {
+  const slot = full.of === 'run' ? slotOf(rows, full, held) : undefined
+  if (slot === undefined || mayComeInTime(rows, slot)) return null
+  rows.limits.slots.delete(slotName(full, slot.runId, slot.step))
+  // Another step of the run may have it: no two have one place.
+  const others = [...places.values(), ...rows.limits.waiters.values(), ...rows.limits.slots.values()]
+  const isTaken = others.some(({ runId, place }) => runId === slot.runId && place === slot.place)
+  return isTaken ? null : slot.place
 }
 
 function begunBefore(step: StepRow): boolean | null {

@@ -72,6 +72,12 @@ export function isInTime(rows: Rows, { limit, key, at }: SlotRow, span: RateSpan
   )
 }
 
+/** Whether the instant that a step was given, or its run, is still to come. */
+export function mayComeInTime(rows: Rows, { limit, key, at }: SlotRow): boolean {
+  const closedUntil = rows.limits.keys.get(lineName({ limit, key }))?.closedUntil ?? 0
+  return at !== null && at > rows.now + SAME_MS && at >= closedUntil - SAME_MS
+}
+
 /** After a change of its rate a key begins with an empty burst, and what was given before is void. */
 export function beginAnew(rows: Rows, line: Line, span: RateSpan): void {
   for (const slot of rows.limits.slots.values())

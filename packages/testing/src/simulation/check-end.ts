@@ -33,6 +33,8 @@ export interface End {
   readonly known: Known
   /** Every run of the world. */
   readonly runs: readonly RunDump[]
+  /** By how much the store's clock was set back, in milliseconds. */
+  readonly backMs: number
 }
 
 type Report = (violation: string) => void
@@ -180,14 +182,14 @@ function checkRound({ found, definition }: End, row: StepRecord, broken: Report)
 }
 
 /** Only its signal may end a wait before its time. */
-function checkLength({ found, definition, known }: End, step: StepRecord, broken: Report): void {
+function checkLength({ found, definition, known, backMs }: End, step: StepRecord, broken: Report): void {
   const { wait } = definition.steps[templateOf(step.step)]!
   const name = `${found.run.runId}/${step.name}`
   if (wait === null || step.status !== 'completed' || known.taken.has(name) || known.maybeTaken.has(name))
     return
   const leastMs = leastLengthMs(wait)
   const lastedMs = leastMs === 0 ? 0 : step.finishedAt! - step.waitingSince!
-  if (!(lastedMs >= leastMs)) broken(`${name} waited ${lastedMs} ms, not ${leastMs}`)
+  if (!(lastedMs + backMs >= leastMs)) broken(`${name} waited ${lastedMs} ms, not ${leastMs}`)
 }
 
 /** The shortest time that a step waits without a signal; a number beyond every wait if only its signal ends it. */

@@ -3,7 +3,6 @@ import {
   BelayError,
   type CallerTransaction,
   STEP_KINDS,
-  type StepRecord,
   type StepTransaction,
   templateOf,
 } from '@belay/workflow/adapter'
@@ -12,7 +11,7 @@ import { untilDeath } from './faulty-adapter.ts'
 import type { Fleet, Living } from './fleet.ts'
 import { limitOperation, resetLimits } from './limits.ts'
 import { type Operation, operationOn, upkeep } from './operator.ts'
-import { STAND_IN } from './plan.ts'
+import { retryUndo, unpark } from './repairs.ts'
 import type { Process } from './scheduler.ts'
 import type { Stage } from './stage.ts'
 
@@ -99,7 +98,7 @@ export class Clients {
     const { random } = this.#stage
     if (this.started.size === 0) return
     const runId = random.pick([...this.started.keys()])
-    this.#operate({
+    this.act({
       name: 'cancel',
       runId,
       act: ({ engine }) => engine.runs.handle(runId).cancel({ reason: 'simulated' }),
@@ -109,7 +108,7 @@ export class Clients {
   /** An operator's action that fits some run's status. */
   async operate(): Promise<void> {
     const operation = operationOn(await this.#stage.shared.dump(), this.#stage.random)
-    if (operation !== undefined) this.#operate(operation)
+    if (operation !== undefined) this.act(operation)
   }
 
   async resumeAll(): Promise<void> {
@@ -120,24 +119,31 @@ export class Clients {
         this.#resuming.add(runId)
         const resumed = () => void this.#resuming.delete(runId)
         const act: Operation['act'] = ({ engine }) => engine.runs.handle(runId).resume().finally(resumed)
-        this.#operate({ name: 'resume', runId, act })
+        this.act({ name: 'resume', runId, act })
       }
+      if (status === 'compensation_failed' && this.#keepsItsSlot(run.workflow))
+        this.act({ name: 'retryCompensation', runId, act: (parts) => retryUndo(parts, steps, runId) })
       if (status === 'parked')
-        this.#operate({ name: 'unpark', runId, act: (parts) => unpark(parts, steps, runId) })
+        this.act({ name: 'unpark', runId, act: (parts) => unpark(parts, steps, runId) })
     }
   }
 
+  /** Other runs would wait for ever for the slot of a run whose compensation failed. */
+  #keepsItsSlot(workflow: string): boolean {
+    return this.#stage.plans.some(({ name, limits }) => name === workflow && limits !== undefined)
+  }
+
   upkeep(): void {
-    this.#operate(upkeep(this.#stage.random))
+    this.act(upkeep(this.#stage.random))
   }
 
   /** Like every call, it waits in the world for a transaction that has the only session. */
   resetLimits(): void {
-    this.#operate({ name: 'reset limits', act: ({ engine }) => resetLimits(engine) })
+    this.act({ name: 'reset limits', act: ({ engine }) => resetLimits(engine) })
   }
 
   setLimit(): void {
-    this.#operate(limitOperation(this.#stage.limitsRandom))
+    this.act(limitOperation(this.#stage.limitsRandom))
   }
 
   /** Signals any step of any run that takes signals: early, late, and sometimes with a key that was used before. */
@@ -165,12 +171,16 @@ export class Clients {
     }
   }
 
-  #operate({ name, runId, workflow, act }: Operation): void {
+  /** An operator acts through some living process. `done` is called if the action was answered. */
+  act({ name, runId, workflow, act }: Operation, done?: () => void): void {
     const living = this.#fleet.any()
     if (living === undefined) return
     this.#stage.trace(() => `operator: ${name} ${runId ?? ''}`)
     // The action may have been refused, or the connection broke. Both are allowed.
-    const told = () => this.#stage.countOperation(name, workflow)
+    const told = () => {
+      this.#stage.countOperation(name, workflow)
+      done?.()
+    }
     void act(living).then(told, () => {})
   }
 
@@ -270,31 +280,4 @@ function definitionOf(
   return withFollowUps(workflows).find(
     ({ name, version }) => name === run.workflow && version === run.version,
   )!
-}
-
-/**
- * Lets a run go on in which a step failed after a pivot. A wait would fail again without its signal, and a map with as few items as before: these are
- * skipped, unless the run goes on past them.
- */
-async function unpark(
-  { engine }: Parameters<Operation['act']>[0],
-  steps: readonly StepRecord[],
-  runId: string,
-): Promise<void> {
-  const handle = engine.runs.handle(runId)
-  const isMap = (name: string) => steps.some((step) => step.name === `${name}[]`)
-  const stuck = steps.filter(
-    ({ status, waitingSince, name }) => status === 'failed' && (waitingSince !== null || isMap(name)),
-  )
-  for (const { name } of stuck) {
-    const skipped = await handle.skipStep(name, { output: STAND_IN }).then(() => true, isRefused)
-    if (skipped) return
-  }
-  await handle.retry()
-}
-
-/** False for a refusal. Throws any other error. */
-function isRefused(error: unknown): false {
-  if (!BelayError.is(error) || error.code !== 'action_refused') throw error
-  return false
 }

@@ -1,4 +1,5 @@
 import type { CollectedStart, StartOptions } from '@belay/workflow'
+import type { CollectedRun, NewCall } from '@belay/workflow/adapter'
 import type { RunDump } from '../invariants/index.ts'
 import type { Random } from './random.ts'
 import type { Violations } from './violations.ts'
@@ -29,6 +30,8 @@ export class CollectedCalls {
   readonly #told: ToldCall[] = []
   /** Calls whose answers were lost, or whose transactions may not have been committed. */
   readonly #doubtful = new Set<number>()
+  /** When the first call of each run came, store clock. */
+  readonly #openedAt = new Map<string, number>()
   #sent = 0
 
   /** The number of the next call. */
@@ -43,6 +46,28 @@ export class CollectedCalls {
     this.#told.push({ n, runId: run.id, collected: run.collected! })
   }
 
+  /** The store has collected these calls right now, outside of transactions: no run has more of them, or waits for longer, than its policy says. */
+  answered(
+    calls: readonly NewCall[],
+    answers: readonly CollectedRun[],
+    { now, violations }: { readonly now: number; readonly violations: Violations },
+  ): void {
+    for (const [index, { runId, created, repeated, position, beginsAt }] of answers.entries()) {
+      const { windowMs, limitMs, callsMax } = calls[index]!.policy
+      if (repeated) continue
+      if (created) this.#openedAt.set(runId, now)
+      if (callsMax !== null && position > callsMax)
+        violations.add(`run ${runId} took call ${position} of at most ${callsMax}`)
+      const openedAt = this.#openedAt.get(runId)
+      const latest =
+        openedAt === undefined ? Number.POSITIVE_INFINITY : openedAt + (limitMs ?? Number.POSITIVE_INFINITY)
+      if (beginsAt > Math.min(latest, now + windowMs))
+        violations.add(
+          `run ${runId} waits until ${beginsAt}, and its calls until ${Math.min(latest, now + windowMs)}`,
+        )
+    }
+  }
+
   get count(): number {
     return this.#sent
   }
@@ -55,8 +80,11 @@ export class CollectedCalls {
     const found = new Map(runs.map(({ run }) => [run.runId, run]))
     for (const { n, runId, collected } of this.#told) {
       const run = found.get(runId)
-      // It was pruned.
-      if (run === undefined) continue
+      // Operators do not prune runs of this workflow.
+      if (run === undefined) {
+        violations.add(`call ${n} was told that run ${runId} has it, which is not there`)
+        continue
+      }
       const input = JSON.parse(run.input ?? 'null') as CallInput | readonly CallInput[]
       const where = `call ${n} of run ${runId}`
       if (collected.by === 'batch') {
@@ -67,6 +95,14 @@ export class CollectedCalls {
         violations.add(`run ${runId} has the input of call ${(input as CallInput).n}, which was not its last`)
     }
     this.#checkOnce(runs, violations)
+    this.#checkPlaces(violations)
+  }
+
+  /** No two calls of a run have one place in it. */
+  #checkPlaces(violations: Violations): void {
+    const places = this.#told.map(({ runId, collected }) => `${runId} ${collected.calls}`)
+    for (const place of places.filter((one, index) => places.indexOf(one) !== index))
+      violations.add(`two calls are at one place of their run: ${place}`)
   }
 
   #mayBeLast(n: number, runId: string): boolean {

@@ -8,6 +8,7 @@ import {
 } from '@belay/workflow'
 import type { StepTransaction } from '@belay/workflow/adapter'
 import type { EffectCall, Effects } from './effects.ts'
+import { FLOW } from './flow.ts'
 import { undoneItems } from './item-effects.ts'
 import { hasLimits, limitKey } from './limits.ts'
 import type { Plan } from './plan.ts'
@@ -27,6 +28,8 @@ const UNSTORABLE = 0.02
 
 /** The share of attempts, in worlds with limits, after which nobody enters the limits of their step for a while. */
 const PUSHES_BACK = 0.05
+/** The same share of first attempts of the workflow under flow control. */
+const PUSHES_BACK_FLOW = 0.15
 
 export interface HandlerParts {
   readonly process: Process
@@ -65,10 +68,6 @@ export function workflowsOf(plan: Plan, parts: HandlerParts): readonly WorkflowD
       await behave(context, { plan, parts, failsForGood: 0 })
       return random.pick(['left', 'right', 'straight'])
     },
-    begin: async (context: Context) => {
-      await behave(context, { plan, parts, failsForGood: 0 })
-      return { round: 0 }
-    },
     turn: async (context: Context & RoundContext) => {
       await perform(context, plan, parts)
       if (!calm() && context.tx === undefined && random.chance(UNSTORABLE)) return unstorable(random)
@@ -88,12 +87,16 @@ export function workflowsOf(plan: Plan, parts: HandlerParts): readonly WorkflowD
       await behave(context, { plan, parts, failsForGood: 0 })
       return listed(context, random)
     },
+    begin: async (context: Context) => {
+      await behave(context, { plan, parts, failsForGood: 0 })
+      return { round: 0 }
+    },
     ...KEYS,
   }
-  return plan.versions.map((version, index) =>
-    // A check that hangs must end too, but has no timeout of its own.
-    defineGraph(plan.name, { version: index + 1, ...version, timeout: '30s', start: plan.start }, handlers),
-  )
+  const { name, start, priority, limits, versions } = plan
+  // A check that hangs must end too, but has no timeout of its own.
+  const all = { timeout: '30s', start, priority, ...limits } as const
+  return versions.map((graph, index) => defineGraph(name, { version: index + 1, ...graph, ...all }, handlers))
 }
 
 const KEYS = { keyed: keyOf as () => string, limitKey: limitKey as (context: unknown) => string }
@@ -102,6 +105,9 @@ async function working(context: Context, plan: Plan, parts: HandlerParts): Promi
   const { random, calm } = parts
   if (!calm() && hasLimits(plan) && random.chance(PUSHES_BACK))
     throw new RetryLaterError({ after: '2s', limit: true })
+  // Most of these attempts begin when the world is calm.
+  if (plan.name === FLOW && context.attempt === 1 && hasLimits(plan) && random.chance(PUSHES_BACK_FLOW))
+    throw new RetryLaterError({ after: random.integer(200, 4_000), limit: true })
   await perform(context, plan, parts)
   if (!calm() && context.tx === undefined && random.chance(UNSTORABLE)) return unstorable(random)
   return outputOf(context)

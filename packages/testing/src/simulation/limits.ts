@@ -7,6 +7,8 @@ import type { Random } from './random.ts'
 
 /** The most slots that a key of any limit of a world ever has. */
 const SLOTS_MAX = 2
+/** The step of a slot that its run has. */
+const OF_RUN = -1
 /** The limit that steps of all workflows share. */
 const SHARED = 'shared'
 
@@ -64,10 +66,13 @@ function skippedAtLimit(step: SimulatedStep): SimulatedStep {
   return { ...step, when, concurrency: [{ ...first, limit, atLimit: 'skip' }, ...others] }
 }
 
-/** Whether any step of the plan has limits. A world without them is as it was before there were any. */
-export function hasLimits({ versions }: Plan): boolean {
+/** Whether the plan, or any of its steps, has limits. A world without them is as it was before there were any. */
+export function hasLimits({ versions, limits }: Plan): boolean {
+  if (limits !== undefined) return true
   return versions.some(({ steps }) =>
-    Object.values(steps).some((step) => 'concurrency' in step && typeof step.concurrency === 'object'),
+    Object.values(steps).some(
+      (step) => ('concurrency' in step && typeof step.concurrency === 'object') || 'rateLimit' in step,
+    ),
   )
 }
 
@@ -97,7 +102,12 @@ export function limitOperation(random: Random): Operation {
     name: 'set a limit',
     act: async ({ engine }) => {
       const limits = await engine.limits.list()
-      if (limits.length > 0) await engine.limits.set(random.pick(limits).name, concurrency)
+      if (limits.length === 0) return
+      const { name, rateLimit } = random.pick(limits)
+      await engine.limits.set(
+        name,
+        rateLimit === undefined ? concurrency : { rateLimit: { limit: 4 * concurrency, per: '1s' } },
+      )
     },
   }
 }
@@ -108,10 +118,16 @@ export async function resetLimits(engine: Engine): Promise<void> {
     if (set !== undefined) await engine.limits.reset(name)
 }
 
+/** By its name: as many as come in time are under way under a rate. */
+function isRate(limit: string): boolean {
+  return limit.endsWith(':rate')
+}
+
 /** More slots taken than a key ever had. */
 export function checkSlots({ limits }: Dump, broken: (violation: string) => void): void {
   const taken = new Map<string, number>()
   for (const { limit, key } of limits?.slots ?? []) {
+    if (isRate(limit)) continue
     const name = `${limit} of ${key}`
     taken.set(name, (taken.get(name) ?? 0) + 1)
   }
@@ -131,13 +147,12 @@ export function checkEntered(
   const { map } = step
   const isItem = templateOf(row.step) !== row.step
   const own = isItem && (map?.part === 'map' || map?.part === 'repeat') ? map.item.limits : step.limits
-  for (const { name } of own ?? []) {
+  for (const { name, of } of own ?? []) {
     const has = limits.slots.some(
       (slot) =>
         slot.limit === name &&
         slot.runId === event.runId &&
-        slot.step === row.step &&
-        slot.fence === row.fence &&
+        (of === 'run' ? slot.step === OF_RUN : slot.step === row.step && slot.fence === row.fence) &&
         !slot.isGiven,
     )
     if (!has) broken(`step ${event.step} of run ${event.runId} runs without a slot of limit ${name}`)

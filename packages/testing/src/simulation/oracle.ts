@@ -12,12 +12,14 @@ import {
 } from '@belay/workflow/adapter'
 import { repeatedCheck } from '../invariants/check.ts'
 import type { RunDump } from '../invariants/index.ts'
-import { count, isLookedAt, isWithin } from './calls.ts'
+import { isLookedAt, isWithin } from './calls.ts'
 import { Decisions } from './check-branch.ts'
 import { checkCall } from './check-call.ts'
 import { checkEndOf, type Known } from './check-end.ts'
 import { Families } from './check-family.ts'
+import type { FlowOracle } from './check-flow.ts'
 import { FollowUps } from './check-follow-ups.ts'
+import { Writes } from './check-written.ts'
 import type { Definitions } from './definitions.ts'
 import type { Effects } from './effects.ts'
 import { EXPECTED_REFUSALS, hasEffect, isLetGo } from './expected.ts'
@@ -25,6 +27,7 @@ import type { InFlight } from './in-flight.ts'
 import { checkEntered, checkSlots } from './limits.ts'
 import type { SharedStore } from './shared-store.ts'
 import type { Written } from './store.ts'
+import type { StoreClock } from './store-clock.ts'
 import type { Told } from './told.ts'
 import type { Violations } from './violations.ts'
 
@@ -34,8 +37,8 @@ export interface OracleParts {
   readonly definitions: Definitions
   readonly effects: Effects
   readonly told: Told
-  /** The store's time. */
-  readonly now: () => number
+  readonly flow: FlowOracle
+  readonly storeClock: StoreClock
   /** An engine that runs nothing and has no faults. */
   readonly inspector: Engine
   readonly violations: Violations
@@ -51,8 +54,7 @@ export class Oracle {
   readonly #known: Known = { recorded: new Map(), taken: new Map(), maybeTaken: new Map() }
   readonly #decisions = new Decisions()
   readonly #followUps = new FollowUps()
-  /** How often transactional handlers wrote and their outcomes were recorded, by run, step and outcome. */
-  readonly #committed = new Map<string, number>()
+  readonly #writes = new Writes()
   /** Since when runs have been paused. */
   readonly #pausedAt = new Map<string, number>()
   readonly #pruned = new Set<string>()
@@ -76,6 +78,7 @@ export class Oracle {
 
   /** Reads the store right before a call that may remove what there is to check. */
   async asked(verb: string, args: readonly unknown[]): Promise<void> {
+    await this.#parts.flow.asked(verb, args)
     if (isLookedAt(verb, args)) this.#before = await this.#find((args[0] as { runId: string }).runId)
     if (verb !== 'prune') return
     for (const runId of (args[0] as { readonly runIds: readonly string[] }).runIds) {
@@ -86,6 +89,7 @@ export class Oracle {
 
   /** Checks what the store answered, whether or not the answer arrives. */
   async answered(verb: string, args: readonly unknown[], answer: unknown): Promise<void> {
+    await this.#parts.flow.answered(verb, args, answer)
     switch (verb) {
       case 'deliverSignals':
         return this.#signalled(args as Parameters<Adapter['deliverSignals']>, answer as readonly Delivery[])
@@ -110,7 +114,7 @@ export class Oracle {
   async transacted(workerId: string, outcome: Outcome, written: readonly Written[]): Promise<void> {
     await this.#recordedOutcome(outcome, workerId)
     for (const one of written) {
-      count(this.#committed, nameOfWritten(one))
+      this.#writes.committed(one)
       this.#parts.effects.committed(one)
     }
   }
@@ -125,7 +129,9 @@ export class Oracle {
   async checkNow(): Promise<void> {
     const dump = await this.#parts.shared.dump()
     checkSlots(dump, (violation) => this.#broken(violation))
+    await this.#parts.flow.checkNow()
     for (const { invariant, message, runId, step } of this.#check(dump)) {
+      if (this.#parts.storeClock.breaks(invariant)) continue
       this.#broken(`${invariant}: run ${runId} step ${step}: ${message}`)
     }
   }
@@ -140,7 +146,8 @@ export class Oracle {
     }
     for (const run of runs) await this.#checkEndOf(run)
     this.#followUps.check(runs, this.#parts.definitions, (violation) => this.#broken(violation))
-    await this.#checkWritten()
+    this.#writes.check(await this.#parts.shared.written(), (violation) => this.#broken(violation))
+    await this.#parts.flow.checkEnd()
   }
 
   #broken(violation: string): void {
@@ -193,8 +200,9 @@ export class Oracle {
     const found = await this.#find(runId)
     this.#parts.effects.changed(this.#before, found)
     this.#families.changed(this.#before, found)
+    this.#parts.flow.changed(this.#before, found)
     if (found?.run.status !== 'paused') this.#pausedAt.delete(runId)
-    else if (!this.#pausedAt.has(runId)) this.#pausedAt.set(runId, this.#parts.now())
+    else if (!this.#pausedAt.has(runId)) this.#pausedAt.set(runId, this.#parts.storeClock.latest)
     const { recorded, taken } = this.#known
     for (const { name, status, signalledAt, succeeded, branch } of found?.steps ?? []) {
       if (branch === null) this.#decisions.forget(`${runId}/${name}`)
@@ -260,7 +268,7 @@ export class Oracle {
   }
 
   async #called(event: StepEvent): Promise<void> {
-    const { shared, now, definitions } = this.#parts
+    const { shared, storeClock, definitions } = this.#parts
     const dump = await shared.dump()
     const { workers } = dump
     const found = await this.#find(event.runId)
@@ -271,7 +279,7 @@ export class Oracle {
     const definition = definitions.of(found.run)
     const pausedAt = this.#pausedAt.get(event.runId)
     checkEntered(dump, { event, found, definition }, (violation) => this.#broken(violation))
-    checkCall({ event, found, definition, workers, pausedAt, now: now() }, (violation) =>
+    checkCall({ event, found, definition, workers, pausedAt, now: storeClock.now() }, (violation) =>
       this.#broken(violation),
     )
   }
@@ -280,26 +288,12 @@ export class Oracle {
     const { definitions, effects, inspector } = this.#parts
     const versions = definitions.versionsOf(found.run.workflow)
     const { runs } = await this.#parts.shared.dump()
-    const end = { found, definition: definitions.of(found.run), versions, known: this.#known, runs }
+    const backMs = this.#parts.storeClock.backMs
+    const end = { found, definition: definitions.of(found.run), versions, known: this.#known, runs, backMs }
     checkEndOf(end, (violation) => this.#broken(violation))
     const snapshot = await inspector.runs.get(found.run.runId)
     if (snapshot === undefined) return
     const isStopped = snapshot.status !== 'completed'
     effects.checkEnd(found, isStopped ? new RunFailedError(snapshot).undo : [])
   }
-
-  /** A write must exist as often as its outcome was recorded: once, unless an operator sent the step forward again. */
-  async #checkWritten(): Promise<void> {
-    const written = new Map<string, number>()
-    for (const one of await this.#parts.shared.written()) count(written, nameOfWritten(one))
-    for (const key of new Set([...written.keys(), ...this.#committed.keys()])) {
-      const [writes, outcomes] = [written.get(key) ?? 0, this.#committed.get(key) ?? 0]
-      if (writes !== outcomes)
-        this.#broken(`${key} was written ${writes} times and recorded ${outcomes} times`)
-    }
-  }
-}
-
-function nameOfWritten({ runId, step, outcome }: Written): string {
-  return `${runId}/${step}/${outcome}`
 }

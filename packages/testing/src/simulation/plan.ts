@@ -46,6 +46,16 @@ export interface Plan {
   readonly temper: Temper
   /** How its starts are collected; absent if each call starts a run. */
   readonly start?: StartOptions<unknown> | undefined
+  /** The limits of its runs; absent for none. */
+  readonly limits?: RunLimits | undefined
+  /** Of runs that are started without one. */
+  readonly priority?: number | undefined
+}
+
+/** As `defineGraph()` takes them. */
+export interface RunLimits {
+  readonly concurrency?: GraphStep['concurrency']
+  readonly rateLimit?: GraphStep['rateLimit']
 }
 
 /** `child`: the workflow whose runs some of its steps start. */
@@ -117,7 +127,7 @@ function randomVersion(random: Random, child: string | undefined): Version {
 }
 
 /** The same steps among new ones, so that most of them get another number. Sometimes with one step fewer, or one more edge. */
-function nextVersion({ steps, dag, ends }: Version, random: Random): Version {
+export function nextVersion({ steps, dag, ends }: Version, random: Random): Version {
   const names = Object.keys(steps)
   const dropped = names.length > 1 && random.chance(0.3) ? names.at(-1) : undefined
   const kept = names.filter((name) => name !== dropped)
@@ -138,7 +148,7 @@ function nextVersion({ steps, dag, ends }: Version, random: Random): Version {
   }
 }
 
-function randomStep(random: Random): GraphStep {
+export function randomStep(random: Random): GraphStep {
   return {
     handler: 'work',
     attempts: random.integer(1, 3),
@@ -157,7 +167,7 @@ function randomStep(random: Random): GraphStep {
   }
 }
 
-function randomMap(random: Random): GraphMap {
+export function randomMap(random: Random): GraphMap {
   const { compensate, ...item } = randomStep(random)
   const undo = compensate === undefined ? {} : random.chance(0.4) ? randomUndoOfAll(random) : { compensate }
   const keyed = random.chance(0.3) ? { itemKey: 'keyed' } : {}
@@ -191,7 +201,7 @@ function randomChildOf(random: Random, workflow: string): Omit<GraphFan, 'over' 
   }
 }
 
-function randomLoop(random: Random): GraphLoop {
+export function randomLoop(random: Random): GraphLoop {
   const { handler: _, ...round } = randomStep(random)
   return { ...round, repeat: 'turn', ...randomRounds(random) }
 }

@@ -104,6 +104,11 @@ export class SharedStore {
     }
   }
 
+  /** True if a verb takes real time, as in a database. */
+  get takesTime(): boolean {
+    return this.#store.takesTime
+  }
+
   /** False while the only session has a transaction open. A caller that doesn't wait in the world must not wait for that transaction. */
   get isFree(): boolean {
     return this.#session === undefined
@@ -131,6 +136,11 @@ export class SharedStore {
 
   write(tx: StepTransaction, written: Written): Promise<void> {
     return this.#timed('write', () => this.#store.write(tx, written))
+  }
+
+  /** What the store shows depends on its time. */
+  clockWasSet(): void {
+    this.#forget()
   }
 
   written(): Promise<readonly Written[]> {

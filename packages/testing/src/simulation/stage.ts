@@ -1,23 +1,26 @@
 import { createEngine, type Engine, type WorkflowDefinition } from '@belay/workflow'
 import { type Adapter, type Outcome, type RunEnd, skipOf } from '@belay/workflow/adapter'
-import { nameOfCall, verbsOf } from './calls.ts'
-import { CollectedCalls, randomStart } from './collected.ts'
+import { isWithin, nameOfCall, verbsOf } from './calls.ts'
+import { FlowOracle } from './check-flow.ts'
+import { CollectedCalls } from './collected.ts'
 import { Definitions } from './definitions.ts'
 import { Effects } from './effects.ts'
 import { type FaultRates, faultyAdapter } from './faulty-adapter.ts'
 import { featuresOf } from './features.ts'
+import { type Flow, flowOf } from './flow.ts'
 import { type HandlerParts, PAYLOAD_MAX_BYTES, workflowsOf } from './handlers.ts'
 import { Hints } from './hints.ts'
 import { InFlight } from './in-flight.ts'
-import { leavingLimits, withLimits } from './limits.ts'
 import { Oracle } from './oracle.ts'
-import { type Plan, randomPlan } from './plan.ts'
+import type { Plan } from './plan.ts'
 import { Random } from './random.ts'
 import { Process, Scheduler } from './scheduler.ts'
 import { SharedStore } from './shared-store.ts'
 import { memoryStore, type OpenStore, type Written } from './store.ts'
+import { StoreClock } from './store-clock.ts'
 import { Told } from './told.ts'
 import { Violations } from './violations.ts'
+import { worldPlans } from './world-plans.ts'
 
 export interface SimulationOptions {
   readonly seed: number
@@ -29,8 +32,8 @@ export interface SimulationOptions {
   readonly trace?: (line: string) => void
 }
 
-/** The last digit of the seeds of worlds that collect starts. */
-const COLLECTING = 3
+/** How far the clock of a store may be set back in all. */
+const CLOCK_AHEAD_MS = 1_000_000
 
 const CALM: FaultRates = { failsBefore: 0, failsAfter: 0, slow: 0, late: 0, contended: 0 }
 
@@ -39,6 +42,9 @@ export class Stage {
   readonly random: Random
   /** For what concerns limits: the rest of a world is the same without them. */
   readonly limitsRandom: Random
+  /** What the world shows of flow control, and chance for it. */
+  readonly flow: Flow
+  readonly flowRandom: Random
   readonly scheduler: Scheduler
   readonly inFlight = new InFlight()
   /** The store's own process: never frozen, never killed. */
@@ -51,6 +57,8 @@ export class Stage {
   readonly effects: Effects
   readonly told: Told
   readonly oracle: Oracle
+  readonly flowOracle: FlowOracle
+  readonly storeClock: StoreClock
   readonly leaseMs: number
   /** An engine that runs nothing and has no faults. */
   readonly inspector: Engine
@@ -69,9 +77,10 @@ export class Stage {
     const inFlight = new InFlight()
     const scheduler = new Scheduler(random.fork(), inFlight)
     const server = new Process('store', scheduler)
-    const store = await (options.store ?? memoryStore)(server.clock)
-    const shared = new SharedStore(store, server.clock, inFlight)
-    const stage = new Stage(options, { random, scheduler, server, shared, inFlight })
+    const storeClock = new StoreClock(server.clock, flowOf(options.seed) === 'none' ? 0 : CLOCK_AHEAD_MS)
+    const store = await (options.store ?? memoryStore)(storeClock)
+    const shared = new SharedStore(store, storeClock, inFlight)
+    const stage = new Stage(options, { random, scheduler, server, storeClock, shared, inFlight })
     // A transaction that saves a definition delays all other starts, in real time.
     if (store.takesTime) await stage.#saveDefinitions()
     return stage
@@ -79,7 +88,7 @@ export class Stage {
 
   private constructor(
     options: SimulationOptions,
-    parts: Pick<Stage, 'random' | 'scheduler' | 'server' | 'shared' | 'inFlight'>,
+    parts: Pick<Stage, 'random' | 'scheduler' | 'server' | 'storeClock' | 'shared' | 'inFlight'>,
   ) {
     this.#options = options
     this.random = parts.random
@@ -87,19 +96,12 @@ export class Stage {
     this.inFlight = parts.inFlight
     this.server = parts.server
     this.shared = parts.shared
+    this.storeClock = parts.storeClock
     this.hints = new Hints(this.random.fork())
-    const count = this.random.integer(1, 2)
     this.limitsRandom = new Random(options.seed ^ 0x11417)
-    const plans = Array.from({ length: count }, (_, n) =>
-      randomPlan(this.random.fork(), `w${n}`, n + 1 < count ? `w${n + 1}` : undefined),
-    )
-    this.plans = leavingLimits(withLimits(plans, this.limitsRandom), new Random(options.seed ^ 0x5c1f))
-    // In a tenth of all worlds: those of the other seeds stay what they were.
-    if (options.seed % 10 === COLLECTING) {
-      const random = this.random.fork()
-      const plan = { ...randomPlan(random, 'collected'), start: randomStart(random) }
-      this.plans = [...this.plans, plan]
-    }
+    this.flow = flowOf(options.seed)
+    this.flowRandom = new Random(options.seed ^ 0xf10)
+    this.plans = worldPlans(options.seed, this)
     this.leaseMs = this.random.pick([1_000, 3_000, 10_000])
     this.#rates = this.random.pick<FaultRates>([
       { failsBefore: 0, failsAfter: 0, slow: 0.02, late: 0, contended: 0 },
@@ -115,13 +117,22 @@ export class Stage {
     this.told = new Told(broken)
     this.#inspected = this.#direct()
     this.inspector = createEngine({ adapter: this.#inspected, clock: this.server.clock })
+    this.flowOracle = new FlowOracle({
+      flow: this.flow,
+      shared: this.shared,
+      storeClock: this.storeClock,
+      now: () => this.scheduler.now,
+      adapter: this.#inspected,
+      violations: this.violations,
+    })
     this.oracle = new Oracle({
       shared: this.shared,
       inFlight: this.inFlight,
       definitions: new Definitions(this.plans.flatMap((plan) => this.workflowsIn(this.server, plan))),
       effects: this.effects,
       told: this.told,
-      now: () => this.scheduler.now,
+      flow: this.flowOracle,
+      storeClock: this.storeClock,
       inspector: this.inspector,
       violations: this.violations,
     })
@@ -150,6 +161,7 @@ export class Stage {
       onAnswer: async (verb, args, answer) => {
         this.count(nameOfCall(verb, args))
         this.trace(() => `${process.name} ${verb} ${shown(args)} -> ${shown(answer)}`)
+        if (verb === 'collectCalls' && !isWithin(args)) this.#collected(args, answer)
         if (verb === 'settle') this.#countOutcomes(args[0] as Parameters<Adapter['settle']>[0])
         if (verb !== 'transact') return oracle.answered(verb, args, answer)
         const [workerId, outcome, tx] = args as Parameters<Oracle['transacted']> &
@@ -157,6 +169,12 @@ export class Stage {
         return oracle.transacted(workerId, outcome, this.#writes.get(tx) ?? [])
       },
     })
+  }
+
+  #collected(args: readonly unknown[], answer: unknown): void {
+    const [calls] = args as Parameters<Adapter['collectCalls']>
+    const answers = answer as Awaited<ReturnType<Adapter['collectCalls']>>
+    this.collected.answered(calls, answers, { now: this.storeClock.now(), violations: this.violations })
   }
 
   /** Both versions of a plan's workflow, with handlers that run in this process. */
@@ -184,6 +202,13 @@ export class Stage {
   async unfollowedEnds(): Promise<readonly RunEnd[]> {
     const { definitions } = await this.shared.dump()
     return this.#inspected.findRunEnds({ definitionIds: definitions.map(({ id }) => id), limit: 10 })
+  }
+
+  /** No schedule will start anything any more. */
+  async areSchedulesPaused(): Promise<boolean> {
+    if (this.flow !== 'schedules') return true
+    const { schedules } = await this.#inspected.readSchedules({ limit: 100 })
+    return schedules.every(({ pausedAt }) => pausedAt !== null)
   }
 
   get collects(): boolean {

@@ -2,6 +2,7 @@ import { isTerminal } from '@belay/workflow/adapter'
 import { isParked } from './check-family.ts'
 import { Clients } from './clients.ts'
 import { Fleet } from './fleet.ts'
+import { FlowClients } from './flow-clients.ts'
 import { areLimitsAtRest, hasLimits } from './limits.ts'
 import { type SimulationOptions, Stage } from './stage.ts'
 
@@ -52,11 +53,13 @@ class World {
   readonly #stage: Stage
   readonly #fleet: Fleet
   readonly #clients: Clients
+  readonly #flowClients: FlowClients
 
   constructor(stage: Stage) {
     this.#stage = stage
     this.#fleet = new Fleet(stage, (living, tx) => this.#clients.within(living, tx))
     this.#clients = new Clients(stage, this.#fleet)
+    this.#flowClients = new FlowClients(stage, this.#fleet, this.#clients)
   }
 
   async run(): Promise<void> {
@@ -107,11 +110,13 @@ class World {
     const stage = this.#stage
     const restBy = stage.scheduler.now + REST_MS
     const lastTurn = stage.turns + REST_TURNS_MAX
+    const calmAt = stage.scheduler.now
     while (!(await this.#isAtRest()) && stage.scheduler.now < restBy && stage.turns < lastTurn) {
       // A pause from the chaos may still be under way, so operators look repeatedly.
       if (stage.turns % RESUME_EVERY === 0) {
         await this.#clients.resumeAll()
         if (stage.plans.some(hasLimits)) this.#clients.resetLimits()
+        this.#flowClients.pauseSchedules(stage.scheduler.now - calmAt)
       }
       if (!(await this.#turn())) break
       if (stage.turns % SIGNAL_EVERY === 0) await this.#clients.signalEverything()
@@ -132,6 +137,7 @@ class World {
     const { runs } = dump
     if (!areLimitsAtRest(dump)) return false
     if ((await this.#stage.unfollowedEnds()).length > 0) return false
+    if (!(await this.#stage.areSchedulesPaused())) return false
     return runs.every((found) => isTerminal(found.run.status) || isParked(found, runs))
   }
 
@@ -148,6 +154,7 @@ class World {
     if (random.chance(0.04)) await clients.signalAny()
     const { plans, limitsRandom } = this.#stage
     if (plans.some(hasLimits) && limitsRandom.chance(0.01)) clients.setLimit()
+    await this.#flowClients.meddle()
     if (fleet.living.length === 0) {
       if (random.chance(0.2)) fleet.start()
       return

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { memory, VirtualClock } from '../../src/index.ts'
 import { Random } from '../../src/simulation/random.ts'
 
-const SEEDS = Array.from({ length: 12 }, (_, seed) => seed)
+const SEEDS = Array.from({ length: 4 }, (_, seed) => seed)
 const ticked = define('ticked', { version: 1 }).step('note', { run: () => null })
 const slow = define('slow', { version: 1 }).sleep('long', { for: '9s' })
 const EVERY_MS = 2_000

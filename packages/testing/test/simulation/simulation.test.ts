@@ -86,17 +86,17 @@ describe('simulated worlds', () => {
   })
 
   it('they call every verb of the port, in each of its ways', () => {
-    // Schedules have worlds of their own: schedules.test.ts.
-    const elsewhere = ['changeSchedules', 'readSchedules', 'readFirings']
-    const missing = [...verbsOf(memory()), ...WAYS].filter(
-      (verb) => !calls.has(verb) && !elsewhere.includes(verb),
-    )
+    const missing = [...verbsOf(memory()), ...WAYS].filter((verb) => !calls.has(verb))
     expect(missing).toEqual([])
   })
 
-  it('their operators take every action that operators have', () => {
-    const missing = OPERATIONS.filter((name) => !calls.has(`operator: ${name}`))
-    expect(missing).toEqual([])
+  it('their operators take every action that operators have', async () => {
+    const missing = () => OPERATIONS.filter((name) => !calls.has(`operator: ${name}`))
+    // A compensation that is retried needs luck: further worlds may bring it.
+    for (let seed = SEEDS + 1; seed <= 2 * SEEDS && missing().length > 0; seed += 1) {
+      for (const call of Object.keys((await simulate({ seed })).calls)) calls.add(call)
+    }
+    expect(missing()).toEqual([])
   })
 
   it('their operators act on runs with maps, loops and children of every kind', async () => {

@@ -995,7 +995,7 @@ INSERT INTO "belay"."workflow_migrations" (tag, oldest_code) VALUES ('0015_sched
   },
   {
     tag: '0016_limits',
-    hash: '62b6854760300c4e84cc7eac074939d5cf43a6ca756cb73e8ac29e9ac9b1ac50',
+    hash: '8980aaec3b5710fa7f0bad4ab510f98e3291b9bf090e55b505698eec3d9c05b0',
     sql: `-- Limits of concurrency by key. New tables, functions and a view.
 CREATE TABLE "belay"."workflow_limit_keys" (
 	"turn" bigint NOT NULL,
@@ -1235,6 +1235,11 @@ declare
   missed_keys text[] := '{}';
   missed_runs uuid[] := '{}';
   missed_steps int[] := '{}';
+  -- Runs that have missed the instant for which their steps are parked: with that, a step would be queued again at once. One that is still to come stays,
+  -- as other steps of the run are queued for it.
+  void_limits text[] := '{}';
+  void_keys text[] := '{}';
+  void_runs uuid[] := '{}';
   -- Lines of rates in which steps are parked.
   timed_limits text[] := '{}';
   timed_keys text[] := '{}';
@@ -1402,6 +1407,28 @@ begin
       is_released[attempts[first_entry]] := true;
       -- Whoever comes next stands behind it.
       has_line[lines[missing]] := true;
+      if of_run[missing] and late[slots[missing]] then
+        for found in
+          select s.limit_name, s.key, s.run_id, s.place from "belay"."workflow_limit_slots" s
+          where s.limit_name = line_limits[lines[missing]] and s.key = line_keys[lines[missing]] and s.run_id = run_ids[attempts[missing]] and s.step = -1
+            and (s.at_ms is null or s.at_ms <= "belay"."store_ms"() + 0.001 or s.at_ms < coalesce((
+              select k.closed_ms from "belay"."workflow_limit_keys" k where k.limit_name = s.limit_name and k.key = s.key
+            ), 0) - 0.001)
+        loop
+          void_limits := void_limits || found.limit_name;
+          void_keys := void_keys || found.key;
+          void_runs := void_runs || found.run_id;
+          -- Another step of the run may have it: no two have one place.
+          if places[attempts[missing]] is null and not coalesce(found.place = any (places), false)
+            and not exists (select from "belay"."workflow_limit_waiters" w where w.run_id = found.run_id and w.place = found.place)
+            and not exists (
+              select from "belay"."workflow_limit_slots" o where o.run_id = found.run_id and o.step <> -1 and o.place = found.place
+            ) then
+            places[attempts[missing]] := found.place;
+          end if;
+          late[slots[missing]] := false;
+        end loop;
+      end if;
       if is_rate[lines[missing]] then
         timed_limits := timed_limits || line_limits[lines[missing]];
         timed_keys := timed_keys || line_keys[lines[missing]];
@@ -1419,6 +1446,9 @@ begin
       where s.run_id = run_ids[found.position] and s.step = steps[found.position];
     end loop;
   end if;
+  delete from "belay"."workflow_limit_slots" s
+  using unnest(void_limits, void_keys, void_runs) as v (l, k, run_id)
+  where s.limit_name = v.l and s.key = v.k and s.run_id = v.run_id and s.step = -1;
   delete from "belay"."workflow_limit_slots" s
   using unnest(missed_limits, missed_keys, missed_runs, missed_steps) as m (l, k, run_id, step)
   where s.limit_name = m.l and s.key = m.k and s.run_id = m.run_id and s.step = m.step;

@@ -28,18 +28,25 @@ returning a.position::int as position`,
 
 export type DecidedOutcome = Extract<Outcome, { type: 'decided' }>
 
-/** Returns the indexes of the recorded outcomes. */
+/** Returns the indexes of the recorded outcomes. Of an attempt that is there twice, the last decision counts, and both are recorded. */
 export async function decide(
   connection: Connection,
   { workerId, outcomes }: { workerId: string; outcomes: readonly DecidedOutcome[] },
 ): Promise<readonly number[]> {
+  // An update applies only one match to each row.
+  const latest = [...new Map(outcomes.map((outcome) => [attemptOf(outcome), outcome])).values()]
   const rows = await connection.query(decideAttempts, [
     workerId,
-    outcomes.map((outcome) => outcome.runId),
-    outcomes.map((outcome) => outcome.step),
-    outcomes.map((outcome) => outcome.fence),
-    outcomes.map((outcome) => outcome.branch),
+    latest.map((outcome) => outcome.runId),
+    latest.map((outcome) => outcome.step),
+    latest.map((outcome) => outcome.fence),
+    latest.map((outcome) => outcome.branch),
     sharedLockWait,
   ])
-  return rows.map((row) => row.position - 1)
+  const recorded = new Set(rows.map((row) => attemptOf(latest[row.position - 1]!)))
+  return outcomes.flatMap((outcome, index) => (recorded.has(attemptOf(outcome)) ? [index] : []))
+}
+
+function attemptOf({ runId, step, fence }: DecidedOutcome): string {
+  return `${runId}/${step}/${fence}`
 }

@@ -29,5 +29,8 @@ export async function dumpStore(
     `select id as "workerId", status, (extract(epoch from lease_expires_at) * 1000)::float8 as "leaseExpiresAt"
      from belay.workflow_workers`,
   )
-  return { definitions, runs, queue, workers }
+  const waiters = await world.sql<NonNullable<Dump['limits']>['waiters'][number]>(
+    'select run_id as "runId", step, fence, limit_name as "limit", key from belay.workflow_limit_waiters',
+  )
+  return { definitions, runs, queue, workers, limits: { slots: [], waiters } }
 }

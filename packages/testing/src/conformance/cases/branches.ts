@@ -93,6 +93,13 @@ export const branchCases: Cases = {
     expect(await run.step('a')).toMatchObject({ status: 'running', branch: RUNS })
   },
 
+  'a decision that is there twice in one settlement is recorded, and both are answered so': async (given) => {
+    const { run, worker, claim } = await pairClaimed(given)
+
+    expect((await worker.settle([decided(claim), decided(claim)])).results).toEqual(['settled', 'settled'])
+    expect(await run.step('a')).toMatchObject({ status: 'running', branch: RUNS })
+  },
+
   'a late decision of an attempt that lost its step changes nothing': async (given) => {
     const { run, worker, claim } = await pairClaimed(given)
     await loseWorkers(given)

@@ -4,10 +4,10 @@ import type { Cases } from '../case.ts'
 import { type CaseWorker, completed, enters, entry, retry, type Scenario } from '../scenario/index.ts'
 import { started } from './limits.ts'
 
-const RATE = 'partner'
-const MINUTE = 60_000
+export const RATE = 'partner'
+export const MINUTE = 60_000
 /** So far before an instant it is given to a step that waits for it. */
-const SOON = 1_000
+export const SOON = 1_000
 
 export const rateCases: Cases = {
   'as many attempts enter at once as the burst says; the others are parked, and no claim finds them': async (
@@ -220,18 +220,6 @@ export const rateCases: Cases = {
     expect((await worker.settle([enters(claims[0]!, entry('unknown'))])).results).toEqual(['settled'])
   },
 
-  'a run enters the rate of its workflow once': async (given) => {
-    const { worker, claims } = await rated(given, { limit: 1, perMs: MINUTE, burst: 1, runs: 2 })
-
-    const asked = claims.map((claim) => enters(claim, entry(RATE, '', 'run')))
-
-    expect((await worker.settle(asked)).results).toEqual(['settled', 'parked'])
-    await worker.settleAndFree(retry(claims[0]!, 0))
-    const [again] = await worker.take()
-    expect(again).toMatchObject({ runId: claims[0]!.runId })
-    expect((await worker.settle([enters(again!, entry(RATE, '', 'run'))])).results).toEqual(['settled'])
-  },
-
   'a limit that becomes a rate forgets what was set for the other kind': async (given) => {
     await given.adapter.declareLimits([{ name: RATE, concurrency: 5 }])
     await given.adapter.setLimit({ name: RATE, concurrency: 7 })
@@ -246,7 +234,7 @@ export const rateCases: Cases = {
 }
 
 /** Runs of one step each, all claimed. */
-async function rated(
+export async function rated(
   given: Scenario,
   { limit, runs, ...rate }: RateSpan & { readonly limit: number; readonly runs: number },
 ): Promise<{ worker: CaseWorker; claims: readonly Claim[] }> {
@@ -255,6 +243,6 @@ async function rated(
   return { worker, claims }
 }
 
-function tend(given: Scenario) {
+export function tend(given: Scenario) {
   return given.adapter.tendLimits({ after: null, limit: 100, unclaimedMs: 3_600_000 })
 }
