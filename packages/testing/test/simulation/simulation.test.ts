@@ -146,7 +146,7 @@ describe('the oracle notices a store', () => {
   })
 
   it('that forgets to undo a step', async () => {
-    const violations = await violationsLike(/./, 27, (store) =>
+    const violations = await violationsLike(/./, 5, (store) =>
       withVerbs(store, {
         beginUndo: (plans) =>
           store.beginUndo(
@@ -159,7 +159,7 @@ describe('the oracle notices a store', () => {
 
   it('that commits a handler’s writes without its outcome', async () => {
     const wanted = /was written \d times and recorded|undid what was never done/
-    const violations = await violationsLike(wanted, 1, (store) =>
+    const violations = await violationsLike(wanted, 5, (store) =>
       withVerbs(store, {
         transact: ({ workerId, work }) =>
           (store as MemoryAdapter).transaction(async (tx) => {
@@ -184,7 +184,7 @@ describe('the oracle notices a store', () => {
 
   it('that has no fence', async () => {
     const wanted = /took a settlement of fence/
-    const violations = await violationsLike(wanted, 31, (store) =>
+    const violations = await violationsLike(wanted, 1, (store) =>
       withVerbs(store, { settle: unfenced(store as MemoryAdapter) }),
     )
     expect(violations.join()).toMatch(wanted)
@@ -211,7 +211,7 @@ describe('the oracle notices a store', () => {
 
   it('that forgets that a step succeeded whose output cannot be stored', async () => {
     const wanted = /the effect \S+ of step \S+ \(failed\) exists/
-    const violations = await violationsLike(wanted, 3, (store) =>
+    const violations = await violationsLike(wanted, 12, (store) =>
       withVerbs(store, {
         settle: (settlement) => store.settle({ ...settlement, outcomes: settlement.outcomes.map(asNotDone) }),
       }),
@@ -221,7 +221,7 @@ describe('the oracle notices a store', () => {
 
   it('that counts an undo as done that nobody did', async () => {
     const wanted = /the effect \S+ of step \S+ \(compensated\) exists/
-    const violations = await violationsLike(wanted, 31, (store) =>
+    const violations = await violationsLike(wanted, 39, (store) =>
       withVerbs(store, {
         settle: (settlement) => store.settle({ ...settlement, outcomes: settlement.outcomes.map(asUndone) }),
       }),
@@ -239,7 +239,7 @@ describe('the oracle notices a store', () => {
 
   it('that takes what a lost attempt tells', async () => {
     const wanted = /took a value of fence \d+ while/
-    const violations = await violationsLike(wanted, 13, (store) =>
+    const violations = await violationsLike(wanted, 10, (store) =>
       withVerbs(store, {
         publish: async (request) => {
           const results = await store.publish(request)
