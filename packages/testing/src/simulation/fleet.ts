@@ -45,6 +45,7 @@ export class Fleet {
       ...same,
       workflows,
       concurrency: random.integer(1, 6),
+      ...(this.#stage.undosWait ? { undoSlots: 0 } : {}),
       lease: leaseMs,
       name: process.name,
       ...(random.chance(0.3) ? { attempts: 'keep' as const } : {}),

@@ -213,7 +213,7 @@ describe('the oracle notices a store', () => {
 
   it('that forgets that a step succeeded whose output cannot be stored', async () => {
     const wanted = /the effect \S+ of step \S+ \(failed\) exists/
-    const violations = await violationsLike(wanted, 12, (store) =>
+    const violations = await violationsLike(wanted, 16, (store) =>
       withVerbs(store, {
         settle: (settlement) => store.settle({ ...settlement, outcomes: settlement.outcomes.map(asNotDone) }),
       }),
@@ -241,7 +241,7 @@ describe('the oracle notices a store', () => {
 
   it('that takes what a lost attempt tells', async () => {
     const wanted = /took a value of fence \d+ while/
-    const violations = await violationsLike(wanted, 10, (store) =>
+    const violations = await violationsLike(wanted, 4, (store) =>
       withVerbs(store, {
         publish: async (request) => {
           const results = await store.publish(request)
