@@ -11,6 +11,7 @@ import { pushBackLimits } from './limits/push-back-limits.ts'
 import { readLimitWaits } from './limits/read-limit-waits.ts'
 import { readLimits } from './limits/read-limits.ts'
 import { setLimit } from './limits/set-limit.ts'
+import { findOlderRuns } from './limits/find-older-runs.ts'
 import { tendLimits } from './limits/tend-limits.ts'
 import type { MigrationReport, MigrationSettings } from './migrate/migrate.ts'
 import type { MigrationPlan } from './migrate/plan.ts'
@@ -281,6 +282,7 @@ function limitVerbs({ connection }: OpenStore) {
     readLimits: (names) => readLimits(connection, names),
     readLimitWaits: (runId) => readLimitWaits(connection, runId),
     pushBackLimits: (request) => pushBackLimits(connection, request),
+    findOlderRuns: (request) => findOlderRuns(connection, request),
     tendLimits: (request) => tendLimits(connection, request),
   } satisfies Partial<SqlAdapter>
 }

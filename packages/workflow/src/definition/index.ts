@@ -26,6 +26,7 @@ export type {
   GraphChildLoop,
   GraphCompensation,
   GraphConcurrency,
+  GraphRunConcurrency,
   GraphFan,
   GraphHandlerContext,
   GraphHandlers,
@@ -48,6 +49,7 @@ export type {
   ConcurrencyOptions,
   LimitKeyContext,
   RateLimitOptions,
+  RunConcurrencyOptions,
   RunLimitKeyContext,
 } from './limit-options.ts'
 export type { EndedRoundContext, RepeatOptions, RoundContext } from './loop-options.ts'
