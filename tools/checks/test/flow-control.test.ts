@@ -89,6 +89,22 @@ describe('the recipes on docs/flow-control.md', () => {
     expect(begun.filter(({ step }) => step === 'sync')).toHaveLength(2)
   })
 
+  test('Only the newest counts: the last of three runs completes, and the others are cancelled for it', async () => {
+    const { engine, clock, close } = await work(recipe('preview'))
+    const texts = ['one', 'two', 'three'].map((text) => ({ input: { docId: 'd', text } }))
+    const runs = []
+    for (const { input } of texts) runs.push(await engine.run(recipe('preview'), input))
+    const ends = await clock.runUntil(Promise.allSettled(runs.map((run) => run.result())))
+    await close()
+
+    expect(ends[2]).toMatchObject({ status: 'fulfilled', value: { show: 'page of three' } })
+    const reason = { type: 'limit_reached', limit: 'preview', key: 'd' }
+    expect(ends[1]).toMatchObject({
+      status: 'rejected',
+      reason: { reason: { ...reason, newerRunId: runs[2]!.id } },
+    })
+  })
+
   test('Drain a backlog slowly: one at a time, and back to what the code says', async () => {
     const busy = { now: 0, most: 0 }
     const charge = define('charge', { version: 1 }).step('call', {

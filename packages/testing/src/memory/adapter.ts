@@ -23,7 +23,15 @@ import { readHistory } from './control.ts'
 import { findDefinition, readDefinitions, saveDefinitions } from './definitions.ts'
 import { expireRuns, upcoming } from './due.ts'
 import { dump } from './dump.ts'
-import { declareLimits, findOlderRuns, pushBackLimits, readLimits, readLimitWaits, setLimit, tendLimits } from './limits.ts'
+import {
+  declareLimits,
+  findOlderRuns,
+  pushBackLimits,
+  readLimits,
+  readLimitWaits,
+  setLimit,
+  tendLimits,
+} from './limits.ts'
 import { look } from './look.ts'
 import { countRuns, listRuns, load, readResults, readRun, readStatuses } from './read.ts'
 import { Rows } from './rows.ts'

@@ -128,7 +128,8 @@ export function findOlderRuns(
 function olderRunsOf(rows: Rows, line: Line): readonly OlderRun[] {
   const waiting = lineOf(rows, line).filter(
     (waiter) =>
-      waiter.entries.some(({ of, limit }) => of === 'run' && limit === line.limit) && stillWaits(rows, waiter),
+      waiter.entries.some(({ of, limit }) => of === 'run' && limit === line.limit) &&
+      stillWaits(rows, waiter),
   )
   if (waiting.length === 0 || rateOf(rows, line.limit) !== null) return []
   const holding = [...rows.limits.slots.values()].filter(

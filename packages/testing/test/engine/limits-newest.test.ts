@@ -146,10 +146,10 @@ describe('a workflow with atLimit cancel-older', () => {
 
   it('is refused beside a workflow that does not say so of the same limit', async () => {
     const { worker } = engines()
-    const one = define('one', { version: 1, concurrency: { limit: 1, name: 'shared', atLimit: 'cancel-older' } }).step(
-      'a',
-      { run: () => 1 },
-    )
+    const one = define('one', {
+      version: 1,
+      concurrency: { limit: 1, name: 'shared', atLimit: 'cancel-older' },
+    }).step('a', { run: () => 1 })
     const other = define('other', { version: 1 }).step('a', {
       concurrency: { limit: 1, name: 'shared' },
       run: () => 1,

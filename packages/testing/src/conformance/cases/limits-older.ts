@@ -17,7 +17,9 @@ export const olderRunCases: Cases = {
     expect(await older(given)).toEqual([olderRun(runs[0]!, runs[1]!)])
     expect(await older(given, null)).toEqual([olderRun(runs[0]!, runs[1]!)])
     expect(await older(given, 'other')).toEqual([])
-    expect(await given.adapter.findOlderRuns({ lines: [{ limit: 'other', key: null }], limit: 9 })).toEqual([])
+    expect(await given.adapter.findOlderRuns({ lines: [{ limit: 'other', key: null }], limit: 9 })).toEqual(
+      [],
+    )
   },
 
   'of those that hold and wait, only as many as there are slots are not older': async (given) => {

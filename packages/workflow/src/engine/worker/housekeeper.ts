@@ -2,8 +2,8 @@ import { type Adapter, type LimitLine, UNCLAIMED_MS } from '../../adapter/index.
 import type { EventHub } from '../base/events.ts'
 import type { Runtime } from '../base/runtime.ts'
 import { forwardRuns } from './known-attempts.ts'
-import type { Crowd } from './peers.ts'
 import type { OlderRuns } from './older-runs.ts'
+import type { Crowd } from './peers.ts'
 import type { Session } from './session.ts'
 
 /** The most steps that one sweep returns to the queue. */

@@ -135,10 +135,7 @@ export interface Told {
 }
 
 /** What recorded outcomes mean to their worker. */
-export function toTell(
-  { queued, results }: Settlement,
-  entries: readonly SettlerEntry<Attempt>[],
-): Told {
+export function toTell({ queued, results }: Settlement, entries: readonly SettlerEntry<Attempt>[]): Told {
   const definitionIds = queued ? [...new Set(entries.map(({ outcome }) => outcome.definitionId))] : []
   if (!results.includes('parked')) return { definitionIds, parked: [] }
   const parked = entries.flatMap(({ outcome }, index) =>
