@@ -221,6 +221,7 @@ describe('the recipes on docs/flow-control.md', () => {
     expect(headings.map((heading) => heading.slice(3))).toEqual([
       'One run per customer',
       'Skip instead of waiting',
+      'Only the newest counts',
       'Drain a backlog slowly',
       'A hundred a second to a partner',
       'A 429 pushes back',

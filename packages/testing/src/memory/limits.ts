@@ -6,7 +6,7 @@ import type {
   OlderRun,
   TendedLimits,
 } from '@belay/workflow/adapter'
-import { byLine, handOver, type Line } from './enter.ts'
+import { byLine, handOver, type Line } from './give-slots.ts'
 import { beginAnew, close, forgetIdleKeys } from './instants.ts'
 import { concurrencyOf, isVoid, lineOf, rateOf, roomOf, stillWaits, takenOf } from './limit-facts.ts'
 import { lineName, OF_RUN } from './limit-rows.ts'
