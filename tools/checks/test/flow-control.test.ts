@@ -103,9 +103,7 @@ describe('the recipes on docs/flow-control.md', () => {
 
     expect(ends[2]).toMatchObject({ status: 'fulfilled', value: { show: 'page of three' } })
     const reason = { type: 'limit_reached', limit: 'preview', key: 'd', newerRunId: expect.any(String) }
-    for (const end of ends.slice(0, 2))
-      expect(end).toMatchObject({ status: 'rejected', reason: { reason } })
-  })
+    for (const end of ends.slice(0, 2)) expect(end).toMatchObject({ status: 'rejected', reason: { reason } })
   })
 
   test('Drain a backlog slowly: one at a time, and back to what the code says', async () => {
