@@ -68,7 +68,7 @@ export class Housekeeper {
   async look({ attempts }: Session): Promise<void> {
     const { adapter, runtime, onStopped } = this.#parts
     this.#askedBefore = runtime.clock.now() - LONG_MS
-    await this.#parts.older.lookAtParked()
+    if (this.#parts.older.hasParked) await this.#parts.older.lookAtParked()
     const runIds = forwardRuns(attempts, this.#askedBefore)
     if (runIds.length > 0) onStopped(await adapter.stopping({ runIds }))
     await this.#sweep()
@@ -83,7 +83,7 @@ export class Housekeeper {
     this.#hasToTend = now < this.#tendsAt || !allSlots
     if (now < this.#tendsAt) return
     this.#tendsAt = now + crowd.shared(TEND_MS)
-    await older.lookAtAll()
+    if (older.hasLimits) await older.lookAtAll()
     const request = { after: this.#tendedTo, limit: LINES_MAX, unclaimedMs: UNCLAIMED_MS, allSlots }
     const { queued, after } = await adapter.tendLimits(request)
     const restMs = TEND_REST * (runtime.clock.now() - now)

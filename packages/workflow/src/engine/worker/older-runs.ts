@@ -34,6 +34,16 @@ export class OlderRuns {
     return this.#isComplete && this.#parked.size === 0
   }
 
+  /** Whether its worker has limits of which only the newest runs count. */
+  get hasLimits(): boolean {
+    return this.#parts.limits.size > 0
+  }
+
+  /** Whether steps were parked since the last look. */
+  get hasParked(): boolean {
+    return this.#parked.size > 0
+  }
+
   /** Notes that the step which asked for these slots was parked. Returns whether there is something to look at. */
   parked(entries: readonly LimitEntry[]): boolean {
     const lines = entries.filter(({ limit, of }) => of === 'run' && this.#parts.limits.has(limit))
@@ -44,7 +54,6 @@ export class OlderRuns {
   /** Looks at the keys for which steps were parked. */
   async lookAtParked(): Promise<void> {
     const lines = [...this.#parked]
-    if (lines.length === 0) return
     await this.#cancel(lines.map(([, line]) => line))
     for (const [name, line] of lines) if (this.#parked.get(name) === line) this.#parked.delete(name)
   }
@@ -52,7 +61,6 @@ export class OlderRuns {
   /** Looks at all keys in whose lines steps wait. */
   async lookAtAll(): Promise<void> {
     const lines = [...this.#parts.limits].map((limit) => ({ limit, key: null }))
-    if (lines.length === 0) return
     this.#isComplete = true
     await this.#cancel(lines)
   }
