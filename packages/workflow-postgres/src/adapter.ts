@@ -7,6 +7,7 @@ import { readHistory } from './control/read-history.ts'
 import { findRunEnds, forgetRunEnds } from './ends/run-ends.ts'
 import { wakeParents } from './ends/wake-parents.ts'
 import { declareLimits } from './limits/declare-limits.ts'
+import { findOlderRuns } from './limits/find-older-runs.ts'
 import { pushBackLimits } from './limits/push-back-limits.ts'
 import { readLimitWaits } from './limits/read-limit-waits.ts'
 import { readLimits } from './limits/read-limits.ts'
@@ -281,6 +282,7 @@ function limitVerbs({ connection }: OpenStore) {
     readLimits: (names) => readLimits(connection, names),
     readLimitWaits: (runId) => readLimitWaits(connection, runId),
     pushBackLimits: (request) => pushBackLimits(connection, request),
+    findOlderRuns: (request) => findOlderRuns(connection, request),
     tendLimits: (request) => tendLimits(connection, request),
   } satisfies Partial<SqlAdapter>
 }

@@ -4,6 +4,7 @@ import { claimSteps, claimUndos } from '../src/claim/claim-steps.ts'
 import type { Statement } from '../src/connection/statement.ts'
 import { findEnds, forgetEnds } from '../src/ends/run-ends.ts'
 import { wakeParentsStatement } from '../src/ends/wake-parents.ts'
+import { findOlderRunsStatement } from '../src/limits/find-older-runs.ts'
 import { findRunById, findRunByKey } from '../src/read/find-run.ts'
 import { readHeartbeatDetails } from '../src/read/read-heartbeats.ts'
 import {
@@ -203,6 +204,7 @@ export const HOT: readonly (readonly [Statement<unknown>, string])[] = [
   [listDeclaredSchedules, `'a', false, 100`],
   [listSchedulesOf, `'w1', 'a', null, null, 100`],
   [readFiringsOf, `'${'0'.repeat(31)}1', 2147483647, 100`],
+  [findOlderRunsStatement, `'{newest,newest}', '{k,null}', 1000`],
   [readQueuedFirings, `'${'0'.repeat(31)}1', 2147483647, 3`],
   [lockSchedules, `${RUN_IDS}, '500ms'`],
   [lockFreeSchedules, RUN_IDS],

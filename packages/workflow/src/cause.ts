@@ -10,8 +10,16 @@ export type RunCause =
   | { readonly type: 'cancelled'; readonly reason: string | undefined }
   /** The deadline that the run missed, as an ISO 8601 string. */
   | { readonly type: 'deadline'; readonly deadlineAt: string }
-  /** A limit of the workflow had no slot for this key, and says `atLimit: 'skip'`. The key is empty if the limit has none. */
-  | { readonly type: 'limit_reached'; readonly limit: string; readonly key: string }
+  /**
+   * A limit of the workflow had no slot for this key, and says `atLimit: 'skip'`; with `newerRunId` it says `'cancel-older'`, and the newest run is that
+   * one. The key is empty if the limit has none.
+   */
+  | {
+      readonly type: 'limit_reached'
+      readonly limit: string
+      readonly key: string
+      readonly newerRunId?: string | undefined
+    }
 
 /** A stored error, with causes up to a depth of 5. */
 export interface SerialisedError {
@@ -23,7 +31,16 @@ export interface SerialisedError {
   readonly cause?: SerialisedError | undefined
 }
 
-/** Says that a limit had no slot: `limit "sync" had no slot for key "acme"`. */
-export function limitReached({ limit, key }: { readonly limit: string; readonly key: string }): string {
-  return `limit "${limit}" had no slot${key === '' ? '' : ` for key ${JSON.stringify(key)}`}`
+/** Says that a limit had no slot: `limit "sync" had no slot for key "acme"`; and which run is newer. */
+export function limitReached({
+  limit,
+  key,
+  newerRunId,
+}: {
+  readonly limit: string
+  readonly key: string
+  readonly newerRunId?: string | undefined
+}): string {
+  const full = `limit "${limit}" had no slot${key === '' ? '' : ` for key ${JSON.stringify(key)}`}`
+  return newerRunId === undefined ? full : `${full} besides the newer run ${newerRunId}`
 }

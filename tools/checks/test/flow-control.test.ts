@@ -89,6 +89,23 @@ describe('the recipes on docs/flow-control.md', () => {
     expect(begun.filter(({ step }) => step === 'sync')).toHaveLength(2)
   })
 
+  test('Only the newest counts: the last of three runs completes, and the others are cancelled for it', async () => {
+    const { engine, clock, close } = await work(recipe('preview'))
+    // Its steps take no time: all of them wait, so that they meet.
+    await engine.limits.set('preview', 0)
+    const runs = []
+    for (const text of ['one', 'two', 'three'])
+      runs.push(await engine.run(recipe('preview'), { docId: 'd', text }))
+    await clock.advance(1_000)
+    await engine.limits.reset('preview')
+    const ends = await clock.runUntil(Promise.allSettled(runs.map((run) => run.result())))
+    await close()
+
+    expect(ends[2]).toMatchObject({ status: 'fulfilled', value: { show: 'page of three' } })
+    const reason = { type: 'limit_reached', limit: 'preview', key: 'd', newerRunId: expect.any(String) }
+    for (const end of ends.slice(0, 2)) expect(end).toMatchObject({ status: 'rejected', reason: { reason } })
+  })
+
   test('Drain a backlog slowly: one at a time, and back to what the code says', async () => {
     const busy = { now: 0, most: 0 }
     const charge = define('charge', { version: 1 }).step('call', {
@@ -202,6 +219,7 @@ describe('the recipes on docs/flow-control.md', () => {
     expect(headings.map((heading) => heading.slice(3))).toEqual([
       'One run per customer',
       'Skip instead of waiting',
+      'Only the newest counts',
       'Drain a backlog slowly',
       'A hundred a second to a partner',
       'A 429 pushes back',

@@ -31,6 +31,7 @@ import { leaseCases } from './cases/leases.ts'
 import { limitCases } from './cases/limits.ts'
 import { limitLeftCases } from './cases/limits-left.ts'
 import { limitedRunCases } from './cases/limits-of-runs.ts'
+import { olderRunCases } from './cases/limits-older.ts'
 import { limitRecoveryCases } from './cases/limits-recovered.ts'
 import { loopCases } from './cases/loops.ts'
 import { continuedLoopCases } from './cases/loops-continued.ts'
@@ -139,6 +140,7 @@ export const SUITES: Readonly<Record<string, Cases>> = {
   limits: limitCases,
   'limits, not waited for': limitLeftCases,
   'limits of runs': limitedRunCases,
+  'limits of the newest runs': olderRunCases,
   'limits, recovered': limitRecoveryCases,
   rates: rateCases,
   'rates of runs': runRateCases,

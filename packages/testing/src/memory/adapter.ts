@@ -23,7 +23,15 @@ import { readHistory } from './control.ts'
 import { findDefinition, readDefinitions, saveDefinitions } from './definitions.ts'
 import { expireRuns, upcoming } from './due.ts'
 import { dump } from './dump.ts'
-import { declareLimits, pushBackLimits, readLimits, readLimitWaits, setLimit, tendLimits } from './limits.ts'
+import {
+  declareLimits,
+  findOlderRuns,
+  pushBackLimits,
+  readLimits,
+  readLimitWaits,
+  setLimit,
+  tendLimits,
+} from './limits.ts'
 import { look } from './look.ts'
 import { countRuns, listRuns, load, readResults, readRun, readStatuses } from './read.ts'
 import { Rows } from './rows.ts'
@@ -226,6 +234,7 @@ export class MemoryAdapter<C extends Clock = VirtualClock> implements Adapter, A
   readLimitWaits: Verb<'readLimitWaits'> = (runId) => this.#verb(() => readLimitWaits(this.#rows, runId))
   pushBackLimits: Verb<'pushBackLimits'> = (request) =>
     this.#change(() => pushBackLimits(this.#rows, request))
+  findOlderRuns: Verb<'findOlderRuns'> = (request) => this.#verb(() => findOlderRuns(this.#rows, request))
   tendLimits: Verb<'tendLimits'> = (request) => this.#verb(() => tendLimits(this.#rows, request))
   findEnded: Verb<'findEnded'> = (request) => this.#verb(() => findEnded(this.#rows, request))
   prune: Verb<'prune'> = (request) => this.#change(() => prune(this.#rows, request))

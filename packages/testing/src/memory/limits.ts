@@ -1,9 +1,17 @@
-import type { Adapter, DeclaredLimit, LimitRecord, LimitWait, TendedLimits } from '@belay/workflow/adapter'
+import type {
+  Adapter,
+  DeclaredLimit,
+  LimitRecord,
+  LimitWait,
+  OlderRun,
+  TendedLimits,
+} from '@belay/workflow/adapter'
 import { byLine, handOver, type Line } from './give-slots.ts'
 import { beginAnew, close, forgetIdleKeys } from './instants.ts'
 import { concurrencyOf, isVoid, lineOf, rateOf, roomOf, stillWaits, takenOf } from './limit-facts.ts'
-import { lineName } from './limit-rows.ts'
+import { lineName, OF_RUN } from './limit-rows.ts'
 import type { Rows } from './rows.ts'
+import { goesForward, isPastPivot } from './stop.ts'
 
 /** How many lines a new number gives slots to at once. */
 const LINES_MAX = 1_000
@@ -104,6 +112,39 @@ function waitsInLines(rows: Rows, runId: string): readonly LimitWait[] {
         at: null,
       }
     })
+}
+
+export function findOlderRuns(
+  rows: Rows,
+  { lines, limit }: Parameters<Adapter['findOlderRuns']>[0],
+): readonly OlderRun[] {
+  const asked = linesOf(rows).filter((line) =>
+    lines.some(({ limit: name, key }) => name === line.limit && (key === null || key === line.key)),
+  )
+  return asked.flatMap((line) => olderRunsOf(rows, line)).slice(0, limit)
+}
+
+/** The runs that want a slot of this key, but for the newest that there are slots for. */
+function olderRunsOf(rows: Rows, line: Line): readonly OlderRun[] {
+  const waiting = lineOf(rows, line).filter(
+    (waiter) =>
+      waiter.entries.some(({ of, limit }) => of === 'run' && limit === line.limit) &&
+      stillWaits(rows, waiter),
+  )
+  if (waiting.length === 0 || rateOf(rows, line.limit) !== null) return []
+  const holding = [...rows.limits.slots.values()].filter(
+    ({ limit, key, step }) => limit === line.limit && key === line.key && step === OF_RUN,
+  )
+  const runIds = new Set([...holding, ...waiting].map(({ runId }) => runId))
+  const runs = [...runIds]
+    .flatMap((runId) => rows.runs.get(runId) ?? [])
+    .filter(goesForward)
+    .sort((one, other) => other.createdAt - one.createdAt || (one.runId < other.runId ? 1 : -1))
+  return runs
+    .slice(Math.max(1, concurrencyOf(rows, line.limit)))
+    .filter((run) => !isPastPivot(run))
+    .map(({ runId }) => ({ limit: line.limit, key: line.key, runId, newerRunId: runs[0]!.runId }))
+    .sort((one, other) => (one.runId < other.runId ? -1 : 1))
 }
 
 export function tendLimits(

@@ -8,7 +8,7 @@ import { nextSchedule } from './schedules.ts'
 /** What this store, seen through this adapter, knows of its own future. */
 export function stillnessOf(rows: Rows, adapter: Adapter, isOpen: () => boolean): Stillness {
   const { claim, held, renew, sweep, stopping, drain, beginUndo, upcoming, expireRuns } = adapter
-  const { readSchedules, changeSchedules, tendLimits } = adapter
+  const { readSchedules, changeSchedules, findOlderRuns, tendLimits } = adapter
   const { findRunEnds, readStatuses, observeRuns, readRun, readValues } = adapter
   // Loops call these over and over: while one of them is replaced, nobody knows what a look would find. Spelled out, because this is asked often.
   const isWhole = () =>
@@ -24,6 +24,7 @@ export function stillnessOf(rows: Rows, adapter: Adapter, isOpen: () => boolean)
     adapter.expireRuns === expireRuns &&
     adapter.readSchedules === readSchedules &&
     adapter.changeSchedules === changeSchedules &&
+    adapter.findOlderRuns === findOlderRuns &&
     adapter.tendLimits === tendLimits &&
     adapter.findRunEnds === findRunEnds &&
     adapter.readStatuses === readStatuses &&

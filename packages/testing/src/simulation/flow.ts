@@ -38,7 +38,10 @@ export function flowPlan(flow: Flow, random: Random): Plan | null {
   const first = flow === 'schedules' ? scheduled(random) : limited(flow, random)
   const limits = flow === 'schedules' ? {} : limitsOfRuns(flow, random)
   const priority = random.pick([undefined, 1, 4])
-  return { name: FLOW, versions: [first, nextVersion(first, random)], temper, limits, priority }
+  const versions = [first, nextVersion(first, random)]
+  // Drawn last: other worlds stay as they are.
+  const ofNewest = flow === 'runs' && random.chance(0.5)
+  return { name: FLOW, versions, temper, limits: ofNewest ? newestOf(limits) : limits, priority }
 }
 
 /** Short enough that some runs end before the next time, and some do not. */
@@ -71,6 +74,12 @@ function limited(flow: Flow, random: Random): Version {
 /** From one every 100 ms to one every second, so that no backlog takes long. */
 function randomRate(random: Random): { limit: number; per: number; burst: number } {
   return { limit: random.integer(2, 10), per: random.pick([1_000, 2_000]), burst: random.integer(1, 3) }
+}
+
+/** Only the newest runs count. */
+function newestOf({ concurrency, ...limits }: RunLimits): RunLimits {
+  if (concurrency === undefined) return limits
+  return { ...limits, concurrency: { ...concurrency, atLimit: 'cancel-older' } }
 }
 
 function limitsOfRuns(flow: Flow, random: Random): RunLimits {

@@ -6,6 +6,7 @@ import type {
   GraphFan,
   GraphLoop,
   GraphMap,
+  GraphRunConcurrency,
   GraphStep,
   GraphWait,
   StartOptions,
@@ -54,7 +55,7 @@ export interface Plan {
 
 /** As `defineGraph()` takes them. */
 export interface RunLimits {
-  readonly concurrency?: GraphStep['concurrency']
+  readonly concurrency?: GraphRunConcurrency | undefined
   readonly rateLimit?: GraphStep['rateLimit']
 }
 

@@ -104,6 +104,13 @@ export interface LimitLine {
   readonly key: string
 }
 
+/** A run that counts no more for a limit of which only the newest runs count. */
+export interface OlderRun extends LimitLine {
+  readonly runId: string
+  /** The newest run of the key. */
+  readonly newerRunId: string
+}
+
 export interface TendedLimits {
   /** Slots were given to steps, which are queued. */
   readonly queued: boolean
@@ -139,6 +146,18 @@ export interface LimitVerbs {
 
   /** The steps of a run that wait for slots, by step. */
   readLimitWaits(runId: string): Promise<readonly LimitWait[]>
+
+  /**
+   * The runs of these keys that are older than as many others as the limit has slots, but at least one: of those that go forward, have a slot of the
+   * limit, or wait in its line. Only of keys in whose line a step waits for a slot of its run, and not of rates. A key of null means all keys of the
+   * limit. Leaves out runs of which a pivot has completed, which no cancellation stops. A run is older if it was created earlier, by the store's clock;
+   * of two created at one instant, the one with the lower id. Up to `limit` runs, by limit, key and run. Locks nothing: what it returns may be stale,
+   * but newer runs never go away, so its runs are older than so many others in any case.
+   */
+  findOlderRuns(request: {
+    readonly lines: readonly { readonly limit: string; readonly key: string | null }[]
+    readonly limit: number
+  }): Promise<readonly OlderRun[]>
 
   /**
    * Frees slots whose holder is gone, and gives free slots to steps that wait: all that a process may have left behind which died at the wrong time.

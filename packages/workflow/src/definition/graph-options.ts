@@ -33,7 +33,10 @@ export interface GraphOptions<
   /** Collects calls of `run()` into fewer runs, as in `define()`. Its `key` names a member of the input, so that it can come from JSON too. */
   readonly start?: StartOptions<StandardSchemaV1.InferOutput<Schema>> | undefined
   /** How many runs may be under way at once, as in `define()`. */
-  readonly concurrency?: GraphConcurrency<HandlerName> | readonly GraphConcurrency<HandlerName>[] | undefined
+  readonly concurrency?:
+    | GraphRunConcurrency<HandlerName>
+    | readonly GraphRunConcurrency<HandlerName>[]
+    | undefined
   /** How many runs may begin in a time, as in `define()`. */
   readonly rateLimit?: GraphRateLimit<HandlerName> | readonly GraphRateLimit<HandlerName>[] | undefined
   readonly steps: Readonly<
@@ -89,6 +92,12 @@ export interface GraphConcurrency<HandlerName extends string = string> {
   readonly key?: HandlerName | undefined
   readonly name?: string | undefined
   readonly atLimit?: 'wait' | 'skip' | undefined
+}
+
+/** A limit of runs as data. */
+export interface GraphRunConcurrency<HandlerName extends string = string>
+  extends Omit<GraphConcurrency<HandlerName>, 'atLimit'> {
+  readonly atLimit?: 'wait' | 'skip' | 'cancel-older' | undefined
 }
 
 export interface GraphStep<HandlerName extends string = string>

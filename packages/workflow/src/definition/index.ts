@@ -32,6 +32,7 @@ export type {
   GraphLoop,
   GraphMap,
   GraphOptions,
+  GraphRunConcurrency,
   GraphStep,
   GraphStepDefaults,
 } from './graph-options.ts'
@@ -48,6 +49,7 @@ export type {
   ConcurrencyOptions,
   LimitKeyContext,
   RateLimitOptions,
+  RunConcurrencyOptions,
   RunLimitKeyContext,
 } from './limit-options.ts'
 export type { EndedRoundContext, RepeatOptions, RoundContext } from './loop-options.ts'

@@ -29,10 +29,20 @@ export interface ConcurrencyOptions<Context = LimitKeyContext> {
   readonly name?: string | undefined
   /**
    * What happens if there is no slot. `wait`: whoever asks waits for one. `skip`: a step is skipped, as if its `when` had returned false; it must have
-   * a `when`, and be no item of a map and no round of a loop. A run is cancelled before its first step, with the limit and key as its cause. Default
-   * `wait`.
+   * a `when`, and be no item of a map and no round of a loop. Default `wait`.
    */
   readonly atLimit?: 'wait' | 'skip' | undefined
+}
+
+/** How many runs at once, in all worker processes together. */
+export interface RunConcurrencyOptions<Context = RunLimitKeyContext>
+  extends Omit<ConcurrencyOptions<Context>, 'atLimit'> {
+  /**
+   * What happens if there is no slot for a run. `wait`: it waits for one. `skip`: it is cancelled before its first step, with the limit and key as its
+   * cause. `cancel-older`: only the newest `limit` runs of the key count. It waits, and those that were created before them are cancelled, with their
+   * undo, whether they have a slot or wait; a run that is itself older than so many is cancelled. Default `wait`.
+   */
+  readonly atLimit?: 'wait' | 'skip' | 'cancel-older' | undefined
 }
 
 /** How many begin in a time, in all worker processes together. */
@@ -79,8 +89,8 @@ export interface WorkflowLimitOptions<Input> {
    * ended, its undo included. Default: no limit.
    */
   readonly concurrency?:
-    | ConcurrencyOptions<RunLimitKeyContext<Input>>
-    | readonly ConcurrencyOptions<RunLimitKeyContext<Input>>[]
+    | RunConcurrencyOptions<RunLimitKeyContext<Input>>
+    | readonly RunConcurrencyOptions<RunLimitKeyContext<Input>>[]
     | undefined
   /** How many runs may begin in a time, in total or by key: a run begins with its first step. Default: no limit. */
   readonly rateLimit?:

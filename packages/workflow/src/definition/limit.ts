@@ -13,8 +13,8 @@ export interface LimitPolicy {
   readonly rate: RateSpan | null
   /** Whether the attempt takes the slot, or its run. */
   readonly of: 'step' | 'run'
-  /** What happens if there is no slot: the step waits, or is skipped, or of a run: is cancelled. */
-  readonly atLimit: 'wait' | 'skip'
+  /** What happens if there is no slot: the step waits, or is skipped, or of a run: is cancelled, or waits while older runs are cancelled. */
+  readonly atLimit: 'wait' | 'skip' | 'cancel-older'
   /** `undefined` if it has none, null in a process that only starts runs. */
   readonly keyOf: LimitKey | null | undefined
 }
@@ -91,9 +91,24 @@ function concurrencyLimit(
     concurrency: wholeNumber(place, `${option}.limit`, limit, { min: 1, max: CONCURRENCY_MAX }),
     rate: null,
     of,
-    atLimit: atLimit === undefined ? 'wait' : oneOf(place, `${option}.atLimit`, atLimit, ['wait', 'skip']),
+    atLimit: atLimit === undefined ? 'wait' : atLimitOf(place, `${option}.atLimit`, atLimit, of),
     keyOf: key === undefined ? undefined : keyOf(`${option}.key`, key),
   })
+}
+
+/** Only runs are newer and older than each other. */
+function atLimitOf(
+  place: Place,
+  option: string,
+  given: unknown,
+  of: LimitPolicy['of'],
+): LimitPolicy['atLimit'] {
+  if (of === 'run') return oneOf(place, option, given, ['wait', 'skip', 'cancel-older'])
+  if (given !== 'cancel-older') return oneOf(place, option, given, ['wait', 'skip'])
+  throw definitionError(
+    place,
+    `${option} is 'cancel-older', which is for runs: give it to the concurrency of the workflow, or let the step wait or be skipped.`,
+  )
 }
 
 function rateLimitOf(

@@ -120,6 +120,17 @@ it('atLimit says what happens without a slot, of a step, of a run and in a graph
   base.step('a', { when: () => true, rateLimit: { limit: 1, per: '1s', atLimit: 'skip' }, run: () => 1 })
 })
 
+it('only limits of workflows cancel older runs', () => {
+  const concurrency = { limit: 1, atLimit: 'cancel-older' } as const
+  const base = define('typed', { version: 1, concurrency })
+  define('typed', { version: 1, concurrency: [concurrency] })
+  defineGraph('graph', { concurrency, steps: { a: { handler: 'run' } }, dag: {} }, { run: () => 1 })
+  // @ts-expect-error A step has no older run.
+  base.step('a', { concurrency, run: () => 1 })
+  // @ts-expect-error Nor has one of a graph.
+  defineGraph('graph', { steps: { a: { handler: 'run', concurrency } }, dag: {} }, { run: () => 1 })
+})
+
 it('runs are found by the limit that they wait for', () => {
   type Filter = NonNullable<Parameters<Engine['runs']['list']>[0]>
   expectTypeOf<{ waitingFor: { limit: string } }>().toExtend<Filter>()

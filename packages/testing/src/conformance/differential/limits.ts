@@ -3,6 +3,7 @@ import {
   type LimitEntry,
   type LimitLine,
   type LimitRecord,
+  type OlderRun,
   type Outcome,
   type RateSpan,
   skipText,
@@ -124,7 +125,10 @@ export async function applyLimitCommand(
     case 'tendLimits':
       return tendAll(adapter, command.limit)
     case 'readLimits':
-      return (await adapter.readLimits()).map((limit) => comparableLimit(limit, side))
+      return {
+        limits: (await adapter.readLimits()).map((limit) => comparableLimit(limit, side)),
+        older: [await olderRuns(adapter, null, 100), await olderRuns(adapter, KEYS[1]!, 1)],
+      }
     case 'limitWaits':
       return (await adapter.readLimitWaits(command.runId)).map(({ since, at, concurrency, ...wait }) => ({
         ...{ ...wait, since: Math.round(since - side.startedAt) },
@@ -133,6 +137,10 @@ export async function applyLimitCommand(
         concurrency: String(concurrency),
       }))
   }
+}
+
+function olderRuns(adapter: Adapter, key: string | null, limit: number): Promise<readonly OlderRun[]> {
+  return adapter.findOlderRuns({ lines: NAMES.map((name) => ({ limit: name, key })), limit })
 }
 
 /** Nothing depends on their order. */

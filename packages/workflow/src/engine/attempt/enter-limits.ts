@@ -53,7 +53,7 @@ function entersWith(limits: readonly LimitPolicy[], keys: readonly string[]): En
 }
 
 function entryOf({ name: limit, of, atLimit }: LimitPolicy, key: string): LimitEntry {
-  if (atLimit === 'wait') return { limit, key, of }
+  if (atLimit !== 'skip') return { limit, key, of }
   const ifFull =
     of === 'step'
       ? skipText({ because: 'limit', limit, key })

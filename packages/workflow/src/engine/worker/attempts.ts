@@ -13,12 +13,13 @@ import { type AttemptEnd, refOf } from '../decisions/decide.ts'
 import type { Capacity } from './capacity.ts'
 import type { Lease } from './lease.ts'
 import {
-  definitionsOf,
   endOnceTold,
   outcomeOf,
   replacementFor,
   reserveFor,
   slotHolders,
+  type Told,
+  toTell,
 } from './outcome-of.ts'
 import { overtakenBy } from './overtaken.ts'
 import { partsOfAttempt } from './parts-of-attempt.ts'
@@ -49,8 +50,8 @@ export interface AttemptsParts
   readonly lease: Lease
   /** An attempt for this claim begins. */
   readonly onBegin: (claim: Claim) => void
-  /** The store recorded outcomes. `definitionIds`: the workflows of the steps, if the settlement queued others. */
-  readonly onSettled: (settlement: Settlement, definitionIds: readonly number[]) => void
+  /** The store recorded outcomes. */
+  readonly onSettled: (settlement: Settlement, told: Told) => void
   /** An attempt of a stopping run has ended: its undo may be due. */
   readonly onStoppingRunMoved: (runId: string) => void
   /** The store has a new value of this run. */
@@ -293,7 +294,7 @@ export class Attempts {
     this.#parts.capacity.window.ended(this.#endedFromQueue, overflow)
     this.#endedFromQueue = 0
     this.accept(settlement.claims, 'handed back')
-    this.#parts.onSettled(settlement, settlement.queued ? definitionsOf(entries) : [])
+    this.#parts.onSettled(settlement, toTell(settlement, entries))
     this.#capacity.recorded()
   }
 }

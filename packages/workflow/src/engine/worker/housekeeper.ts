@@ -2,6 +2,7 @@ import { type Adapter, type LimitLine, UNCLAIMED_MS } from '../../adapter/index.
 import type { EventHub } from '../base/events.ts'
 import type { Runtime } from '../base/runtime.ts'
 import { forwardRuns } from './known-attempts.ts'
+import type { OlderRuns } from './older-runs.ts'
 import type { Crowd } from './peers.ts'
 import type { Session } from './session.ts'
 
@@ -29,6 +30,7 @@ export interface HousekeeperParts {
   readonly keepAttempts: boolean
   /** Whether one of its definitions has limits. */
   readonly hasLimits: boolean
+  readonly older: OlderRuns
   /** Other processes stopped these runs. */
   readonly onStopped: (runIds: readonly string[]) => void
   /** Steps of dead workers went back to the queue. */
@@ -58,7 +60,7 @@ export class Housekeeper {
 
   /** Whether no attempt is so new that the last look left it out, and no line of waiting steps. */
   hasAskedForAll({ attempts }: Session): boolean {
-    if (this.#hasToTend || this.#tendedTo !== null) return false
+    if (this.#hasToTend || this.#tendedTo !== null || !this.#parts.older.isComplete) return false
     const asked = forwardRuns(attempts, this.#askedBefore)
     return forwardRuns(attempts, Number.POSITIVE_INFINITY).length === asked.length
   }
@@ -66,6 +68,7 @@ export class Housekeeper {
   async look({ attempts }: Session): Promise<void> {
     const { adapter, runtime, onStopped } = this.#parts
     this.#askedBefore = runtime.clock.now() - LONG_MS
+    if (this.#parts.older.hasParked) await this.#parts.older.lookAtParked()
     const runIds = forwardRuns(attempts, this.#askedBefore)
     if (runIds.length > 0) onStopped(await adapter.stopping({ runIds }))
     await this.#sweep()
@@ -74,12 +77,13 @@ export class Housekeeper {
 
   /** Finds slots that a process left behind which died. One of the workers is enough. */
   async #tend(): Promise<void> {
-    const { adapter, runtime, crowd, onQueued } = this.#parts
+    const { adapter, runtime, crowd, older, onQueued } = this.#parts
     const now = runtime.clock.now()
     const allSlots = now >= this.#tendsAllAt
     this.#hasToTend = now < this.#tendsAt || !allSlots
     if (now < this.#tendsAt) return
     this.#tendsAt = now + crowd.shared(TEND_MS)
+    if (older.hasLimits) await older.lookAtAll()
     const request = { after: this.#tendedTo, limit: LINES_MAX, unclaimedMs: UNCLAIMED_MS, allSlots }
     const { queued, after } = await adapter.tendLimits(request)
     const restMs = TEND_REST * (runtime.clock.now() - now)

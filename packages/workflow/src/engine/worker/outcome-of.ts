@@ -1,4 +1,4 @@
-import type { Outcome, SlotHolder, UndoPlan } from '../../adapter/index.ts'
+import type { LimitEntry, Outcome, Settlement, SlotHolder, UndoPlan } from '../../adapter/index.ts'
 import { BelayError } from '../../errors.ts'
 import { sentence } from '../../words.ts'
 import type { Attempt } from '../attempt/attempt.ts'
@@ -126,7 +126,20 @@ export function dueUndos(plans: readonly UndoPlan[]): number {
   return due
 }
 
-/** The definitions whose runs these outcomes are about. */
-export function definitionsOf(entries: readonly SettlerEntry<Attempt>[]): readonly number[] {
-  return [...new Set(entries.map(({ outcome }) => outcome.definitionId))]
+/** What a worker does more about a settlement. */
+export interface Told {
+  /** The workflows of the steps, if the settlement queued others. */
+  readonly definitionIds: readonly number[]
+  /** The slots for which parked steps have asked. */
+  readonly parked: readonly LimitEntry[]
+}
+
+/** What recorded outcomes mean to their worker. */
+export function toTell({ queued, results }: Settlement, entries: readonly SettlerEntry<Attempt>[]): Told {
+  const definitionIds = queued ? [...new Set(entries.map(({ outcome }) => outcome.definitionId))] : []
+  if (!results.includes('parked')) return { definitionIds, parked: [] }
+  const parked = entries.flatMap(({ outcome }, index) =>
+    outcome.type === 'enters' && results[index] === 'parked' ? outcome.entries : [],
+  )
+  return { definitionIds, parked }
 }

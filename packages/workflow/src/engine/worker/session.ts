@@ -3,12 +3,13 @@ import { Attempts, type AttemptsParts } from './attempts.ts'
 import { Capacity } from './capacity.ts'
 import { Intake } from './intake.ts'
 import { Lease } from './lease.ts'
+import type { Told } from './outcome-of.ts'
 import { Reconciler } from './reconciler.ts'
 
 /** What a session reports to its worker. */
 export interface SessionEvents {
-  /** The store recorded outcomes. `definitionIds`: the workflows of the steps, if the settlement queued others. */
-  readonly onSettled: (settlement: Settlement, definitionIds: readonly number[]) => void
+  /** The store recorded outcomes. */
+  readonly onSettled: (settlement: Settlement, told: Told) => void
   /** An attempt of a stopping run has ended: its undo may be due. */
   readonly onStoppingRunMoved: (runId: string) => void
   /** The store has a new value of this run. */

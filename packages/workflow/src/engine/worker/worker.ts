@@ -3,7 +3,7 @@ import type { WorkflowDefinition } from '../../definition/workflow.ts'
 import type { Logger } from '../../logger.ts'
 import { LossyOutputs } from '../attempt/lossy-output.ts'
 import type { ValueLimits } from '../attempt/telling.ts'
-import { hasLimits } from '../base/declared-limits.ts'
+import { hasLimits, limitsOfNewest } from '../base/declared-limits.ts'
 import type { EventHub } from '../base/events.ts'
 import type { PayloadCache } from '../base/payload-cache.ts'
 import type { Runtime } from '../base/runtime.ts'
@@ -11,7 +11,9 @@ import { Claimer } from './claimer.ts'
 import { depart, type WorkerLoops } from './depart.ts'
 import { Housekeeper } from './housekeeper.ts'
 import { LeaseKeeper } from './lease-keeper.ts'
+import { OlderRuns } from './older-runs.ts'
 import { openLoops, outageWatch } from './open-loops.ts'
+import type { Told } from './outcome-of.ts'
 import { Crowd } from './peers.ts'
 import type { Followers } from './run-ends.ts'
 import { Sagas } from './saga.ts'
@@ -59,6 +61,7 @@ export class Worker {
   readonly #claimer: Claimer
   readonly #sagas: Sagas
   readonly #keeper: LeaseKeeper
+  readonly #older: OlderRuns
   readonly #loops: WorkerLoops
   #session: Session
   #isStopping = false
@@ -72,6 +75,11 @@ export class Worker {
     this.#claimer = new Claimer(parts)
     this.#sagas = new Sagas(parts)
     this.#keeper = this.#leaseKeeper()
+    this.#older = new OlderRuns({
+      adapter: parts.adapter,
+      limits: limitsOfNewest(parts.definitions.values()),
+      onCancelled: (runs) => this.#stopped(runs),
+    })
     this.#loops = this.#openLoops()
   }
 
@@ -146,12 +154,14 @@ export class Worker {
         this.#claimer.hint()
         this.#loops.claim.wake()
       },
-      onExpired: (runs) => {
-        this.runsStopped(runs.map(({ runId }) => runId))
-        // A paused run stays paused: its undo begins once it is resumed.
-        this.#parts.onRunsChanged(runs.filter(({ status }) => status === 'compensating'))
-      },
+      onExpired: (runs) => this.#stopped(runs),
     })
+  }
+
+  #stopped(runs: readonly ChangedRun[]): void {
+    this.runsStopped(runs.map(({ runId }) => runId))
+    // A paused run stays paused: its undo begins once it is resumed.
+    this.#parts.onRunsChanged(runs.filter(({ status }) => status === 'compensating'))
   }
 
   #leaseKeeper(): LeaseKeeper {
@@ -171,6 +181,7 @@ export class Worker {
     return new Housekeeper({
       ...this.#parts,
       crowd: this.#crowd,
+      older: this.#older,
       onStopped: (runIds) => this.runsStopped(runIds),
       onRecovered: (steps) => {
         this.#parts.onRecovered(steps)
@@ -192,7 +203,7 @@ export class Worker {
       lossyOutputs: this.#lossyOutputs,
       outage: outageWatch(this.#parts, 'settling'),
       tellingOutage: outageWatch(this.#parts, 'publishing values'),
-      onSettled: (settlement, definitionIds) => this.#settled(settlement, definitionIds),
+      onSettled: (settlement, told) => this.#settled(settlement, told),
       onStoppingRunMoved: (runId) => {
         this.#sagas.note(runId)
         this.#loops.saga.wake()
@@ -246,8 +257,9 @@ export class Worker {
     if ((await this.#claimer.claim(session, isCurrent)) === 'lost') await this.#replaceSession()
   }
 
-  #settled(settlement: Settlement, definitionIds: readonly number[]): void {
+  #settled(settlement: Settlement, { definitionIds, parked }: Told): void {
     this.#runsChanged(settlement.runs)
+    if (parked.length > 0 && this.#older.parked(parked)) this.#loops.housekeeping.wake()
     if (!settlement.queued) return
     // They may have been given instants that come soon.
     if (settlement.results.includes('parked')) this.#loops.due.hint()
