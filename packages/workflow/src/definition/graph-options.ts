@@ -33,7 +33,10 @@ export interface GraphOptions<
   /** Collects calls of `run()` into fewer runs, as in `define()`. Its `key` names a member of the input, so that it can come from JSON too. */
   readonly start?: StartOptions<StandardSchemaV1.InferOutput<Schema>> | undefined
   /** How many runs may be under way at once, as in `define()`. */
-  readonly concurrency?: GraphConcurrency<HandlerName> | readonly GraphConcurrency<HandlerName>[] | undefined
+  readonly concurrency?:
+    | GraphConcurrency<HandlerName, 'wait' | 'skip' | 'refuse'>
+    | readonly GraphConcurrency<HandlerName, 'wait' | 'skip' | 'refuse'>[]
+    | undefined
   /** How many runs may begin in a time, as in `define()`. */
   readonly rateLimit?: GraphRateLimit<HandlerName> | readonly GraphRateLimit<HandlerName>[] | undefined
   readonly steps: Readonly<
@@ -84,11 +87,14 @@ export interface GraphRateLimit<HandlerName extends string = string> {
 }
 
 /** A limit as data: like that in code, with the name of the function that returns the key. */
-export interface GraphConcurrency<HandlerName extends string = string> {
+export interface GraphConcurrency<
+  HandlerName extends string = string,
+  AtLimit extends 'wait' | 'skip' | 'refuse' = 'wait' | 'skip',
+> {
   readonly limit: number
   readonly key?: HandlerName | undefined
   readonly name?: string | undefined
-  readonly atLimit?: 'wait' | 'skip' | undefined
+  readonly atLimit?: AtLimit | undefined
 }
 
 export interface GraphStep<HandlerName extends string = string>

@@ -17,7 +17,10 @@ export interface RunLimitKeyContext<Input = unknown> {
 }
 
 /** How many at once, in all worker processes together. */
-export interface ConcurrencyOptions<Context = LimitKeyContext> {
+export interface ConcurrencyOptions<
+  Context = LimitKeyContext,
+  AtLimit extends 'wait' | 'skip' | 'refuse' = 'wait' | 'skip',
+> {
   /** How many may be under way at once: for each key, if there is a `key`. From 1 to 100,000. `engine.limits.set()` changes it at run time. */
   readonly limit: number
   /**
@@ -29,10 +32,11 @@ export interface ConcurrencyOptions<Context = LimitKeyContext> {
   readonly name?: string | undefined
   /**
    * What happens if there is no slot. `wait`: whoever asks waits for one. `skip`: a step is skipped, as if its `when` had returned false; it must have
-   * a `when`, and be no item of a map and no round of a loop. A run is cancelled before its first step, with the limit and key as its cause. Default
+   * a `when`, and be no item of a map and no round of a loop. A run is cancelled before its first step, with the limit and key as its cause. `refuse`,
+   * only for a workflow: the run takes its slot when it is started, and without one `run()` throws a `LimitReachedError` and starts nothing. Default
    * `wait`.
    */
-  readonly atLimit?: 'wait' | 'skip' | undefined
+  readonly atLimit?: AtLimit | undefined
 }
 
 /** How many begin in a time, in all worker processes together. */
@@ -75,12 +79,12 @@ export interface StepLimitOptions<Input, Deps> {
 /** What a workflow may be given. */
 export interface WorkflowLimitOptions<Input> {
   /**
-   * How many runs may be under way at once, in total or by key. A run takes its slot when its first step would begin, and frees it when the run has
-   * ended, its undo included. Default: no limit.
+   * How many runs may be under way at once, in total or by key. A run takes its slot when its first step would begin, or with `atLimit: 'refuse'` when
+   * it is started, and frees it when the run has ended, its undo included. Default: no limit.
    */
   readonly concurrency?:
-    | ConcurrencyOptions<RunLimitKeyContext<Input>>
-    | readonly ConcurrencyOptions<RunLimitKeyContext<Input>>[]
+    | ConcurrencyOptions<RunLimitKeyContext<Input>, 'wait' | 'skip' | 'refuse'>
+    | readonly ConcurrencyOptions<RunLimitKeyContext<Input>, 'wait' | 'skip' | 'refuse'>[]
     | undefined
   /** How many runs may begin in a time, in total or by key: a run begins with its first step. Default: no limit. */
   readonly rateLimit?:

@@ -13,8 +13,8 @@ export interface LimitPolicy {
   readonly rate: RateSpan | null
   /** Whether the attempt takes the slot, or its run. */
   readonly of: 'step' | 'run'
-  /** What happens if there is no slot: the step waits, or is skipped, or of a run: is cancelled. */
-  readonly atLimit: 'wait' | 'skip'
+  /** What happens if there is no slot: the step waits, or is skipped, or of a run: is cancelled, or not started. */
+  readonly atLimit: 'wait' | 'skip' | 'refuse'
   /** `undefined` if it has none, null in a process that only starts runs. */
   readonly keyOf: LimitKey | null | undefined
 }
@@ -91,9 +91,29 @@ function concurrencyLimit(
     concurrency: wholeNumber(place, `${option}.limit`, limit, { min: 1, max: CONCURRENCY_MAX }),
     rate: null,
     of,
-    atLimit: atLimit === undefined ? 'wait' : oneOf(place, `${option}.atLimit`, atLimit, ['wait', 'skip']),
+    atLimit: atLimitOf(place, option, atLimit, of),
     keyOf: key === undefined ? undefined : keyOf(`${option}.key`, key),
   })
+}
+
+function atLimitOf(
+  place: Place,
+  option: string,
+  given: unknown,
+  of: LimitPolicy['of'],
+): LimitPolicy['atLimit'] {
+  if (given === undefined) return 'wait'
+  if (given === 'refuse' && of === 'step')
+    throw definitionError(
+      place,
+      `${option}.atLimit is 'refuse', which is for the limits of a workflow: a step is not started by a call that could be refused. Use 'skip', or give the limit to the workflow.`,
+    )
+  return oneOf(
+    place,
+    `${option}.atLimit`,
+    given,
+    of === 'run' ? ['wait', 'skip', 'refuse'] : ['wait', 'skip'],
+  )
 }
 
 function rateLimitOf(
@@ -168,6 +188,16 @@ function checkDistinct(place: Place, limits: readonly LimitPolicy[]): void {
     place,
     `two of its limits have the name "${double}", those of its workflow included. Give one of them another name, or remove it.`,
   )
+}
+
+/** The limits at which a start of the workflow is refused. */
+export function refusingLimits({
+  steps,
+}: {
+  readonly steps: readonly { readonly limits: readonly LimitPolicy[] | null }[]
+}): readonly LimitPolicy[] {
+  // Those of the workflow are the limits of each of its steps.
+  return (steps[0]?.limits ?? NONE).filter(({ atLimit }) => atLimit === 'refuse')
 }
 
 /** Array.isArray() that never throws: it throws for a revoked Proxy. */
