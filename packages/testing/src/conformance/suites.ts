@@ -47,6 +47,7 @@ import { raceCases } from './cases/races.ts'
 import { rateCases } from './cases/rates.ts'
 import { runRateCases } from './cases/rates-of-runs.ts'
 import { readingCases } from './cases/reading.ts'
+import { refusedStartCases } from './cases/refused-starts.ts'
 import { reopenCases } from './cases/reopen.ts'
 import { repairCases } from './cases/repair.ts'
 import { requeueCases } from './cases/requeue.ts'
@@ -139,6 +140,7 @@ export const SUITES: Readonly<Record<string, Cases>> = {
   limits: limitCases,
   'limits, not waited for': limitLeftCases,
   'limits of runs': limitedRunCases,
+  'limits that refuse a start': refusedStartCases,
   'limits, recovered': limitRecoveryCases,
   rates: rateCases,
   'rates of runs': runRateCases,

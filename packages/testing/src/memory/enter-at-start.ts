@@ -4,6 +4,12 @@ import { concurrencyOf, dropVoid, lineOf, roomNow, takenOf } from './limit-facts
 import { OF_RUN, slotName } from './limit-rows.ts'
 import type { Rows } from './rows.ts'
 
+/** Drops void slots for which nobody waits: no start must be refused for them. */
+export function dropVoidAtStart(rows: Rows, runs: readonly NewRun[]): void {
+  for (const { limits = [] } of runs)
+    for (const line of limits) if (lineOf(rows, line).length === 0) dropVoid(rows, line)
+}
+
 /** The limit of a new run that has no slot, else takes a slot of each. With `tx`, its slots are void once that has been rolled back. */
 export function enterAtStart(
   rows: Rows,
@@ -12,7 +18,6 @@ export function enterAtStart(
 ): StartLimit | undefined {
   const roomOf = ({ concurrency, ...line }: StartLimit) =>
     rows.limits.limits.has(line.limit) ? roomNow(rows, line) : concurrency - takenOf(rows, line)
-  for (const line of limits) if (lineOf(rows, line).length === 0) dropVoid(rows, line)
   const full = [...limits].sort(byLine).find((limit) => roomOf(limit) <= 0)
   if (full !== undefined) {
     const known = concurrencyOf(rows, full.limit)

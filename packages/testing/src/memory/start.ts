@@ -8,7 +8,7 @@ import {
   type StartLimit,
 } from '@belay/workflow/adapter'
 import { definitionOf } from './definitions.ts'
-import { enterAtStart } from './enter-at-start.ts'
+import { dropVoidAtStart, enterAtStart } from './enter-at-start.ts'
 import { enqueueAt, lease as leaseStep } from './lease.ts'
 import { lineName } from './limit-rows.ts'
 import { refusalOf } from './payload.ts'
@@ -20,6 +20,7 @@ export function startRuns(rows: Rows, runs: readonly NewRun[], given?: Lease): r
   const lease = runs.some(({ limits }) => limits !== undefined) ? undefined : given
   // Checks everything that may be refused first: a call creates all of its runs or none.
   checkStartable(rows, runs)
+  dropVoidAtStart(rows, runs)
   const created: RunRow[] = []
   const started = runs.map((run) => {
     const holder = holderOf(rows, run)
@@ -68,6 +69,7 @@ export function startRunsWithin(
 ): readonly StartedRun[] {
   tx.assertOpen()
   checkStartable(rows, runs)
+  dropVoidAtStart(rows, runs)
   return runs.map((run) => {
     const holder = holderOf(rows, run)
     if (holder !== undefined) return describe(holder, false)

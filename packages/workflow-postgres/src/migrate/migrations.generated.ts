@@ -995,7 +995,7 @@ INSERT INTO "belay"."workflow_migrations" (tag, oldest_code) VALUES ('0015_sched
   },
   {
     tag: '0016_limits',
-    hash: '8980aaec3b5710fa7f0bad4ab510f98e3291b9bf090e55b505698eec3d9c05b0',
+    hash: '1d0908bc6dde2a4bd1fbb6a30e15812755a6e19c9e62ab7e602583a5ec6efd7f',
     sql: `-- Limits of concurrency by key. New tables, functions and a view.
 CREATE TABLE "belay"."workflow_limit_keys" (
 	"turn" bigint NOT NULL,
@@ -1505,6 +1505,79 @@ begin
     when 'skipped' then s.worker_id = entering_worker and exists (select from unnest(entry_attempts, entry_leaves) as e (n, l) where e.n = a.position and e.l)
     when 'cancelled' then exists (select from unnest(entry_attempts, entry_leaves) as e (n, l) where e.n = a.position and e.l)
     else false end;
+end
+$$;
+--> statement-breakpoint
+-- Gives runs that are about to be started their slots, each all of them or none. Returns for each run 0, or the number of the entry that has no slot and
+-- how many slots its limit has, or nothing but its position if it exists already. The keys stay locked: what is decided here holds until the commit.
+CREATE FUNCTION "belay"."take_start_slots"(
+  run_ids uuid[], definition_ids int[], workflows text[], run_keys text[],
+  entry_runs int[], entry_limits text[], entry_keys text[], entry_slots int[], waits text
+) RETURNS TABLE ("position" int, "entry" int, "slots" int)
+LANGUAGE plpgsql
+SET lock_timeout = '500ms' SET plan_cache_mode = 'force_generic_plan' SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+SET enable_bitmapscan = off SET jit = off
+AS $$
+#variable_conflict use_column
+declare
+  asked record;
+  full_entry int;
+  taking_runs uuid[] := '{}';
+begin
+  perform set_config('lock_timeout', waits, true);
+  perform "belay"."lock_limit_keys"(entry_limits, entry_keys);
+  -- Void slots for which nobody waits: nobody must be refused for them.
+  with lines as materialized (
+    select distinct e.l, e.k from unnest(entry_limits, entry_keys) as e (l, k)
+    where not exists (select from "belay"."workflow_limit_waiters" w where w.limit_name = e.l and w.key = e.k)
+  )
+  delete from "belay"."workflow_limit_slots" s
+  using "belay"."void_limit_slots"(10000, array(select l.l from lines l), array(select l.k from lines l)) v
+  where s.limit_name = v.limit_name and s.key = v.key and s.run_id = v.run_id and s.step = v.step;
+  for asked in
+    select a.id, a.definition_id, a.nth::int as nth, exists (select from "belay"."workflow_runs" r where r.id = a.id)
+      or exists (select from "belay"."workflow_runs" r where r.workflow = a.workflow and r.key = a.key) as is_known
+    from unnest(run_ids, definition_ids, workflows, run_keys) with ordinality as a (id, definition_id, workflow, key, nth)
+    order by a.nth
+  loop
+    position := asked.nth;
+    entry := null;
+    slots := null;
+    -- The same run, or another with its key, may stand before it in the call.
+    if not asked.is_known and not exists (
+      select from generate_series(1, asked.nth - 1) as b (nth)
+      where (run_ids[b.nth] = asked.id or (workflows[b.nth] = workflows[asked.nth] and run_keys[b.nth] = run_keys[asked.nth]))
+        and (run_ids[b.nth] = any (taking_runs) or not exists (select from unnest(entry_runs) as e (nth) where e.nth = b.nth))
+    ) then
+      full_entry := null;
+      select e.nth::int, coalesce(l.slots, e.slots) into full_entry, slots
+      from unnest(entry_runs, entry_limits, entry_keys, entry_slots) with ordinality as e (run, l, k, slots, nth)
+      left join lateral (
+        select coalesce(k.set_to, k.declared) as slots from "belay"."workflow_limits" k where k.name = e.l
+      ) l on true
+      where e.run = asked.nth
+        -- A limit that nobody has declared yet has room for everybody.
+        and "belay"."limit_room"(e.l, e.k, 0) - case when l.slots is null then 2147483647 - e.slots else 0 end <= 0
+      order by e.l collate "C", e.k collate "C"
+      limit 1;
+      entry := coalesce(full_entry, 0);
+      if full_entry is null then
+        slots := null;
+        taking_runs := taking_runs || asked.id;
+        insert into "belay"."workflow_limit_slots" (run_id, step, fence, definition_id, since, is_given, limit_name, key)
+        select asked.id, -1, 0, asked.definition_id, "belay"."store_now"(), false, e.l, e.k
+        from unnest(entry_runs, entry_limits, entry_keys) as e (run, l, k) where e.run = asked.nth;
+      end if;
+    end if;
+    return next;
+  end loop;
+  -- Keys that nobody needs: their runs exist and have ended.
+  delete from "belay"."workflow_limit_keys" k
+  using unnest(entry_limits, entry_keys) as l (limit_name, key)
+  where k.limit_name = l.limit_name and k.key = l.key
+    and not exists (select from "belay"."workflow_limit_slots" s where s.limit_name = k.limit_name and s.key = k.key)
+    and not exists (select from "belay"."workflow_limit_waiters" w where w.limit_name = k.limit_name and w.key = k.key)
+    and coalesce(greatest(k.next_ms, k.closed_ms), 0) <= "belay"."store_ms"();
 end
 $$;
 --> statement-breakpoint
