@@ -6,7 +6,7 @@ import type {
   GraphFan,
   GraphLoop,
   GraphMap,
-  GraphStep,
+  GraphConcurrency, GraphStep,
   GraphWait,
   StartOptions,
 } from '@belay/workflow'
@@ -54,7 +54,7 @@ export interface Plan {
 
 /** As `defineGraph()` takes them. */
 export interface RunLimits {
-  readonly concurrency?: GraphStep['concurrency']
+  readonly concurrency?: GraphConcurrency<string, 'wait' | 'skip' | 'refuse'>
   readonly rateLimit?: GraphStep['rateLimit']
 }
 
