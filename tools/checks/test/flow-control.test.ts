@@ -89,6 +89,18 @@ describe('the recipes on docs/flow-control.md', () => {
     expect(begun.filter(({ step }) => step === 'sync')).toHaveLength(2)
   })
 
+  test('Refuse a start: a second import of a customer is answered with 409 while the first is under way', async () => {
+    const { engine, clock, close } = await work(recipe('importNow'))
+    const request = recipes['requestImport'] as (engine: Engine, customer: string) => Promise<number>
+
+    const answers = [await request(engine, 'acme'), await request(engine, 'acme'), await request(engine, 'bell')]
+    await clock.advance(1_000)
+
+    expect(answers).toEqual([202, 409, 202])
+    expect(await request(engine, 'acme')).toBe(202)
+    await close()
+  })
+
   test('Drain a backlog slowly: one at a time, and back to what the code says', async () => {
     const busy = { now: 0, most: 0 }
     const charge = define('charge', { version: 1 }).step('call', {
@@ -202,6 +214,7 @@ describe('the recipes on docs/flow-control.md', () => {
     expect(headings.map((heading) => heading.slice(3))).toEqual([
       'One run per customer',
       'Skip instead of waiting',
+      'Refuse a start',
       'Drain a backlog slowly',
       'A hundred a second to a partner',
       'A 429 pushes back',
