@@ -747,8 +747,11 @@ RETURNS TABLE ("limit_name" text, "key" text, "run_id" uuid, "step" int)
 LANGUAGE sql
 AS $$
   select s.limit_name, s.key, s.run_id, s.step
+  -- One by one, here and below: a join may be planned as one of the whole table.
   from unnest(run_ids, steps, fences) as a (run_id, step, fence)
-  join "belay"."workflow_limit_slots" s on s.run_id = a.run_id and s.step = a.step
+  cross join lateral (
+    select b.* from "belay"."workflow_limit_slots" b where b.run_id = a.run_id and b.step = a.step offset 0
+  ) s
   where s.fence = a.fence and not s.is_given
     and not exists (
       select from "belay"."workflow_steps" t where t.run_id = a.run_id and t.step = a.step and t.fence = a.fence and t.status = 'running'
@@ -756,7 +759,9 @@ AS $$
   union
   select s.limit_name, s.key, s.run_id, s.step
   from unnest(run_ids) as a (run_id)
-  join "belay"."workflow_limit_slots" s on s.run_id = a.run_id and s.step = -1
+  cross join lateral (
+    select b.* from "belay"."workflow_limit_slots" b where b.run_id = a.run_id and b.step = -1 offset 0
+  ) s
   where not exists (select from "belay"."workflow_runs" r where r.id = a.run_id and r.finished_at is null)
 $$;
 --> statement-breakpoint
@@ -777,8 +782,13 @@ begin
   if freed_limits is null then return false; end if;
   select * into locked from "belay"."lock_limit_lines"(freed_limits, freed_keys);
   delete from "belay"."workflow_limit_slots" s
-  using "belay"."over_limit_slots"(run_ids, steps, fences) o
-  where s.limit_name = o.limit_name and s.key = o.key and s.run_id = o.run_id and s.step = o.step;
+  where s.ctid = any (array(
+    select x.ctid from "belay"."over_limit_slots"(run_ids, steps, fences) o
+    cross join lateral (
+      select b.ctid from "belay"."workflow_limit_slots" b
+      where b.limit_name = o.limit_name and b.key = o.key and b.run_id = o.run_id and b.step = o.step offset 0
+    ) x
+  ));
   return "belay"."hand_over_limits"(freed_limits, freed_keys, locked.locked_limits, locked.locked_keys);
 end
 $$;
@@ -871,8 +881,13 @@ begin
   if free_limits is not null then
     select * into locked from "belay"."lock_limit_lines"(free_limits, free_keys);
     delete from "belay"."workflow_limit_slots" s
-    using "belay"."void_limit_slots"(unclaimed_ms, locked.locked_limits, locked.locked_keys) v
-    where s.limit_name = v.limit_name and s.key = v.key and s.run_id = v.run_id and s.step = v.step;
+    where s.ctid = any (array(
+      select x.ctid from "belay"."void_limit_slots"(unclaimed_ms, locked.locked_limits, locked.locked_keys) v
+      cross join lateral (
+        select b.ctid from "belay"."workflow_limit_slots" b
+        where b.limit_name = v.limit_name and b.key = v.key and b.run_id = v.run_id and b.step = v.step offset 0
+      ) x
+    ));
     is_queued := "belay"."hand_over_limits"(free_limits, free_keys, locked.locked_limits, locked.locked_keys);
   end if;
   if coalesce(cardinality(line_limits), 0) < lines_max then

@@ -1,5 +1,5 @@
 import type { Adapter, DeclaredLimit, LimitRecord, LimitWait, TendedLimits } from '@belay/workflow/adapter'
-import { byLine, handOver, type Line } from './enter.ts'
+import { byLine, handOver, type Line } from './give-slots.ts'
 import { beginAnew, close, forgetIdleKeys } from './instants.ts'
 import { concurrencyOf, isVoid, lineOf, rateOf, roomOf, stillWaits, takenOf } from './limit-facts.ts'
 import { lineName } from './limit-rows.ts'

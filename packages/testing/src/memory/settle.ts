@@ -7,7 +7,8 @@ import type {
   Settlement,
 } from '@belay/workflow/adapter'
 import { assertInvariant, changedRun } from './change.ts'
-import { type Entering, enter, free, handOverRates, type Places, takeFromLines } from './enter.ts'
+import { type Entering, enter, free, type Places, takeFromLines } from './enter.ts'
+import { handOverRates } from './give-slots.ts'
 import { byRunAndStep, enqueue, lease, type StepOfRun } from './lease.ts'
 import { type Consequences, record } from './outcome.ts'
 import { refusalOfAny } from './refusal.ts'

@@ -57,7 +57,7 @@ const ALL_UNDOS = [
 ]
 
 describe('a rollback while all slots are taken by handlers that do not end', () => {
-  it.each([1, 2])(
+  it.each([2, 3])(
     'goes on to its end in the slot that only undos take, beside %i others',
     async (concurrency) => {
       const { heard, clock, run, fail, ends } = await opened({ concurrency })
@@ -72,8 +72,19 @@ describe('a rollback while all slots are taken by handlers that do not end', () 
     },
   )
 
-  it('waits for one of them to end without such a slot', async () => {
-    const { heard, clock, run, fail, ends } = await opened({ concurrency: 1, undoSlots: 0 })
+  it('goes on beside the one handler of a worker with one slot only if such a slot was asked for', async () => {
+    const { clock, run, fail } = await opened({ concurrency: 1, undoSlots: 1 })
+    fail()
+    await clock.advance(60_000)
+
+    expect((await run.status()).status).toBe('compensated')
+  })
+
+  it.each([
+    ['with undoSlots: 0', { concurrency: 1, undoSlots: 0 }],
+    ['by default, if no two handlers may run at once', { concurrency: 1 }],
+  ])('waits for one of them to end without such a slot: %s', async (_, options) => {
+    const { heard, clock, run, fail, ends } = await opened(options)
     fail()
     await clock.advance(60_000)
     const before = [...heard]

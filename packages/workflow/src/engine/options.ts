@@ -57,7 +57,7 @@ export interface EngineOptions {
   readonly concurrency?: number
   /**
    * Slots in addition to `concurrency` that only undos take, 0 to 1,000: a rollback goes on while handlers that take long have all other slots. With 0 it
-   * waits until one of them ends. Default 1.
+   * waits until one of them ends. Default 1; with `concurrency: 1`, which says that no two handlers run at once, 0.
    */
   readonly undoSlots?: number
   /** How often the worker looks for work when nothing wakes it, 10 ms to 1 min. Default 200 ms. */
@@ -130,11 +130,7 @@ const OPTIONS = {
   schedules: { sets: 'the schedules that this code declares', takes: anything },
   dev: { sets: 'whether this is development', takes: yesOrNo, default: false },
   concurrency: { sets: 'how many handlers run at once', takes: wholeNumber(1, 10_000), default: 50 },
-  undoSlots: {
-    sets: 'how many slots only undos take',
-    takes: wholeNumber(0, 1_000),
-    default: 1,
-  },
+  undoSlots: { sets: 'how many slots only undos take', takes: wholeNumber(0, 1_000) },
   tick: {
     sets: 'how often the engine looks for work when nothing wakes it',
     takes: duration('10ms', '1m'),
@@ -195,7 +191,7 @@ export function checkEngineOptions(options: EngineOptions): EngineSettings {
     workflows: checkWorkflows(checked.workflows),
     schedules: schedules === undefined ? undefined : checkDeclared(schedules),
     concurrency: checked.concurrency,
-    undoSlots: checked.undoSlots,
+    undoSlots: checked.undoSlots ?? (checked.concurrency === 1 ? 0 : 1),
     tickMs: checked.tick,
     leaseMs: checked.lease ?? (dev ? DEV_LEASE_MS : LEASE_MS),
     payloadMaxBytes: checked.payloadMaxBytes,
