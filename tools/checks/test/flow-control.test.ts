@@ -93,7 +93,11 @@ describe('the recipes on docs/flow-control.md', () => {
     const { engine, clock, close } = await work(recipe('importNow'))
     const request = recipes['requestImport'] as (engine: Engine, customer: string) => Promise<number>
 
-    const answers = [await request(engine, 'acme'), await request(engine, 'acme'), await request(engine, 'bell')]
+    const answers = [
+      await request(engine, 'acme'),
+      await request(engine, 'acme'),
+      await request(engine, 'bell'),
+    ]
     await clock.advance(1_000)
 
     expect(answers).toEqual([202, 409, 202])

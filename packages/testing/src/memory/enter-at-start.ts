@@ -1,5 +1,5 @@
 import type { NewRun, StartLimit } from '@belay/workflow/adapter'
-import { byLine } from './enter.ts'
+import { byLine } from './give-slots.ts'
 import { concurrencyOf, dropVoid, lineOf, roomNow, takenOf } from './limit-facts.ts'
 import { OF_RUN, slotName } from './limit-rows.ts'
 import type { Rows } from './rows.ts'

@@ -1,12 +1,13 @@
 import type {
   GraphChildLoop,
   GraphChoice,
+  GraphConcurrency,
   GraphCondition,
   GraphEndStep,
   GraphFan,
   GraphLoop,
   GraphMap,
-  GraphConcurrency, GraphStep,
+  GraphStep,
   GraphWait,
   StartOptions,
 } from '@belay/workflow'
