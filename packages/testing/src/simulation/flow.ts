@@ -38,10 +38,7 @@ export function flowPlan(flow: Flow, random: Random): Plan | null {
   const first = flow === 'schedules' ? scheduled(random) : limited(flow, random)
   const limits = flow === 'schedules' ? {} : limitsOfRuns(flow, random)
   const priority = random.pick([undefined, 1, 4])
-  const versions = [first, nextVersion(first, random)]
-  // Last, so that the rest of the plan is as it was.
-  const refuses = flow === 'runs' && random.chance(0.5)
-  return { name: FLOW, versions, temper, limits: refuses ? refusing(limits) : limits, priority }
+  return { name: FLOW, versions: [first, nextVersion(first, random)], temper, limits, priority }
 }
 
 /** Short enough that some runs end before the next time, and some do not. */
@@ -74,11 +71,6 @@ function limited(flow: Flow, random: Random): Version {
 /** From one every 100 ms to one every second, so that no backlog takes long. */
 function randomRate(random: Random): { limit: number; per: number; burst: number } {
   return { limit: random.integer(2, 10), per: random.pick([1_000, 2_000]), burst: random.integer(1, 3) }
-}
-
-/** Starts that find no slot are refused. */
-function refusing(limits: RunLimits): RunLimits {
-  return 'concurrency' in limits ? { concurrency: { ...limits.concurrency, atLimit: 'refuse' } } : limits
 }
 
 function limitsOfRuns(flow: Flow, random: Random): RunLimits {

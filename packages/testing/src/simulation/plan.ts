@@ -1,7 +1,6 @@
 import type {
   GraphChildLoop,
   GraphChoice,
-  GraphConcurrency,
   GraphCondition,
   GraphEndStep,
   GraphFan,
@@ -55,7 +54,7 @@ export interface Plan {
 
 /** As `defineGraph()` takes them. */
 export interface RunLimits {
-  readonly concurrency?: GraphConcurrency<string, 'wait' | 'skip' | 'refuse'>
+  readonly concurrency?: GraphStep['concurrency']
   readonly rateLimit?: GraphStep['rateLimit']
 }
 
