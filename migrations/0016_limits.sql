@@ -276,23 +276,33 @@ begin
   else
     perform "belay"."lock_limit_keys"(locked_limits, locked_keys);
   end if;
+  -- The rows of each step one by one, here and below: a join may be planned as one of the whole table.
   for found in
-    delete from "belay"."workflow_limit_waiters" w
-    using unnest(run_ids, steps) with ordinality as a (run_id, step, position)
-    where w.run_id = a.run_id and w.step = a.step and is_held[a.position]
-    returning a.position::int as position, w.place, w.since
+    select a.position::int as position, w.place, w.since
+    from unnest(run_ids, steps) with ordinality as a (run_id, step, position)
+    cross join lateral (
+      select b.place, b.since from "belay"."workflow_limit_waiters" b where b.run_id = a.run_id and b.step = a.step offset 0
+    ) w
+    where is_held[a.position]
   loop
     places[found.position] := found.place;
     sinces[found.position] := found.since;
+    delete from "belay"."workflow_limit_waiters" w where w.run_id = run_ids[found.position] and w.step = steps[found.position];
   end loop;
   -- Slots of keys that the step had when it was given them, and has no more.
   delete from "belay"."workflow_limit_slots" s
-  using unnest(run_ids, steps) with ordinality as a (run_id, step, position)
-  where s.run_id = a.run_id and s.step = a.step and is_held[a.position]
-    and not exists (
-      select from unnest(entry_attempts, entry_limits, entry_keys, entry_of_run) as e (attempt, l, k, r)
-      where e.attempt = a.position and e.l = s.limit_name and e.k = s.key and not e.r
-    );
+  where s.ctid = any (array(
+    select x.ctid
+    from unnest(run_ids, steps) with ordinality as a (run_id, step, position)
+    cross join lateral (
+      select b.ctid, b.limit_name, b.key from "belay"."workflow_limit_slots" b where b.run_id = a.run_id and b.step = a.step offset 0
+    ) x
+    where is_held[a.position]
+      and not exists (
+        select from unnest(entry_attempts, entry_limits, entry_keys, entry_of_run) as e (attempt, l, k, r)
+        where e.attempt = a.position and e.l = x.limit_name and e.k = x.key and not e.r
+      )
+  ));
   -- Void slots for which nobody waits: whoever does not wait either must not be skipped for them.
   if true = any (entry_leaves) then
     with lines as materialized (
@@ -301,14 +311,21 @@ begin
         and not exists (select from "belay"."workflow_limit_waiters" w where w.limit_name = e.l and w.key = e.k)
     )
     delete from "belay"."workflow_limit_slots" s
-    using "belay"."void_limit_slots"(10000, array(select l.l from lines l), array(select l.k from lines l)) v
-    where s.limit_name = v.limit_name and s.key = v.key and s.run_id = v.run_id and s.step = v.step;
+    where s.ctid = any (array(
+      select x.ctid from "belay"."void_limit_slots"(10000, array(select l.l from lines l), array(select l.k from lines l)) v
+      cross join lateral (
+        select b.ctid from "belay"."workflow_limit_slots" b
+        where b.limit_name = v.limit_name and b.key = v.key and b.run_id = v.run_id and b.step = v.step offset 0
+      ) x
+    ));
   end if;
   -- One that has missed its instant keeps its place too.
   for found in
     select a.position::int as position, min(s.place) as place
     from unnest(run_ids, steps) with ordinality as a (run_id, step, position)
-    join "belay"."workflow_limit_slots" s on s.run_id = a.run_id and s.step = a.step
+    cross join lateral (
+      select b.place from "belay"."workflow_limit_slots" b where b.run_id = a.run_id and b.step = a.step offset 0
+    ) s
     where is_held[a.position]
     group by a.position
   loop
@@ -439,21 +456,31 @@ begin
     first_entry := next_entry;
   end loop;
   delete from "belay"."workflow_limit_slots" s
-  using unnest(run_ids, steps, parked_for) as p (run_id, step, entry)
-  where s.run_id = p.run_id and s.step = p.step and p.entry is not null;
+  where s.ctid = any (array(
+    select x.ctid from unnest(run_ids, steps, parked_for) as p (run_id, step, entry)
+    cross join lateral (
+      select b.ctid from "belay"."workflow_limit_slots" b where b.run_id = p.run_id and b.step = p.step offset 0
+    ) x
+    where p.entry is not null
+  ));
   if has_left then
-    -- One by one: a join may be planned as one of the whole table.
     for found in select f.position::int as position from unnest(full_for) with ordinality as f (entry, position) where f.entry is not null loop
       update "belay"."workflow_limit_slots" s set fence = fences[found.position], is_given = false
       where s.run_id = run_ids[found.position] and s.step = steps[found.position];
     end loop;
   end if;
   delete from "belay"."workflow_limit_slots" s
-  using unnest(void_limits, void_keys, void_runs) as v (l, k, run_id)
-  where s.limit_name = v.l and s.key = v.k and s.run_id = v.run_id and s.step = -1;
-  delete from "belay"."workflow_limit_slots" s
-  using unnest(missed_limits, missed_keys, missed_runs, missed_steps) as m (l, k, run_id, step)
-  where s.limit_name = m.l and s.key = m.k and s.run_id = m.run_id and s.step = m.step;
+  where s.ctid = any (array(
+    select x.ctid
+    from (
+      select v.l, v.k, v.run_id, -1 as step from unnest(void_limits, void_keys, void_runs) as v (l, k, run_id)
+      union all
+      select m.l, m.k, m.run_id, m.step from unnest(missed_limits, missed_keys, missed_runs, missed_steps) as m (l, k, run_id, step)
+    ) g
+    cross join lateral (
+      select b.ctid from "belay"."workflow_limit_slots" b where b.limit_name = g.l and b.key = g.k and b.run_id = g.run_id and b.step = g.step offset 0
+    ) x
+  ));
   perform "belay"."take_limit_instants"(line_limits[l.line], line_keys[l.line], used[l.line])
   from generate_subscripts(line_limits, 1) as l (line) where is_rate[l.line] and used[l.line] > 0;
   insert into "belay"."workflow_limit_slots" (run_id, step, fence, definition_id, since, at_ms, is_given, limit_name, key)

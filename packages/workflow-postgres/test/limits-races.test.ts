@@ -261,7 +261,9 @@ describe.each(servers)('limits on $name', ({ url }) => {
     )
 
     // The line alone fills more than a thousand.
-    for (const blocks of [entering, leaving, tending, freeing]) expect(blocks).toBeLessThan(150)
+    for (const [what, blocks] of Object.entries({ entering, leaving, tending, freeing })) {
+      expect(blocks, what).toBeLessThan(150)
+    }
     await database.pool.query(`truncate ${schema}.workflow_limit_waiters, ${schema}.workflow_limit_slots`)
   })
 })

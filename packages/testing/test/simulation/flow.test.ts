@@ -138,7 +138,7 @@ describe('the oracle notices a store', () => {
 
   itNotices('that collects more calls than a batch takes', {
     wanted: /took call \d+ of at most/,
-    likely: 23,
+    likely: 33,
     broken: (store) => ({
       collectCalls: (calls, options) =>
         store.collectCalls(

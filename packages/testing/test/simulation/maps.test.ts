@@ -5,7 +5,7 @@ import { violationsLike, withVerbs } from './sabotage.ts'
 describe('the oracle notices a store', () => {
   it('that forgets an item when all items of its map are undone at once', async () => {
     const wanted = /the effect \S+\[\S+\] of step \S+ \(completed\) exists/
-    const violations = await violationsLike(wanted, 124, (store) =>
+    const violations = await violationsLike(wanted, 6, (store) =>
       withVerbs(store, {
         load: async (requests) =>
           (await store.load(requests)).map((run) => ({ ...run, steps: run.steps.map(withoutSecondItem) })),
