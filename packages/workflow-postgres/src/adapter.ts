@@ -38,7 +38,7 @@ import { collectCalls, collectWithin } from './start/collect-calls.ts'
 import { readCollected } from './start/read-collections.ts'
 import { saveDefinitions } from './start/save-definitions.ts'
 import { saveWithin } from './start/save-within.ts'
-import { startRuns } from './start/start-runs.ts'
+import { startLimited } from './start/start-limited.ts'
 import { startWithin } from './start/start-within.ts'
 import { beginUndo } from './undo/begin-undo.ts'
 import { cancelRuns } from './undo/cancel-runs.ts'
@@ -115,7 +115,7 @@ function startVerbs(store: OpenStore) {
       if (within?.tx === undefined) {
         const { lease } = within ?? {}
         const leasing = lease === undefined ? {} : { leasing: { lease, journal } }
-        const started = await startRuns(connection, runs, leasing)
+        const started = await startLimited(connection, runs, leasing)
         if (runs.some(({ priority, stepPriorities }) => priority || stepPriorities)) store.placedBehind()
         return started
       }

@@ -72,6 +72,15 @@ export type BelayErrorCode =
    */
   | 'key_conflict'
   /**
+   * A limit of the workflow has `atLimit: 'refuse'` and no slot for the run. Nothing was started. The error is a `LimitReachedError`, with `limit`, `key` and
+   * `concurrency`.
+   *
+   * From: `run()`, `runMany()`; a step whose child it is fails without retries
+   *
+   * Remedy: Try again once a run of this key has ended, tell whoever asked, or use `atLimit: 'wait'`.
+   */
+  | 'limit_reached'
+  /**
    * The run found by its key follows another version of its workflow than the one the handle is typed by.
    *
    * From: `result()` of a handle by key

@@ -117,6 +117,31 @@ function problemsOf(context: DefinitionErrorContext): readonly DefinitionProblem
   }
 }
 
+/** What a {@link LimitReachedError} adds to its message. */
+export interface LimitReachedContext extends ErrorContext {
+  readonly limit: string
+  readonly key: string
+  readonly concurrency: number
+}
+
+/** A limit of the workflow has `atLimit: 'refuse'` and no slot. Nothing was started; a later call may succeed. */
+export class LimitReachedError extends BelayError {
+  override readonly name = 'LimitReachedError'
+  /** The limit's name. */
+  readonly limit: string
+  /** The key; empty for a limit without keys. */
+  readonly key: string
+  /** How many slots each key of the limit has. */
+  readonly concurrency: number
+
+  constructor(message: string, context: LimitReachedContext) {
+    super('limit_reached', message, context)
+    this.limit = context.limit
+    this.key = context.key
+    this.concurrency = context.concurrency
+  }
+}
+
 /**
  * The store cannot be reached or is shutting down. Whether the statement took effect is unknown. Adapters throw it whenever a later try may
  * succeed; the engine keeps its state and tries again.

@@ -106,6 +106,19 @@ describe('the recipes on docs/flow-control.md', () => {
     for (const end of ends.slice(0, 2)) expect(end).toMatchObject({ status: 'rejected', reason: { reason } })
   })
 
+  test('Refuse a start: a second import of a customer is answered with 409 while the first is under way', async () => {
+    const { engine, clock, close } = await work(recipe('importNow'))
+    const request = recipes['requestImport'] as (engine: Engine, customer: string) => Promise<number>
+
+    // At one moment: the first would have ended otherwise.
+    const answers = await Promise.all(['acme', 'acme', 'bell'].map((customer) => request(engine, customer)))
+    await clock.advance(1_000)
+
+    expect(answers).toEqual([202, 409, 202])
+    expect(await request(engine, 'acme')).toBe(202)
+    await close()
+  })
+
   test('Drain a backlog slowly: one at a time, and back to what the code says', async () => {
     const busy = { now: 0, most: 0 }
     const charge = define('charge', { version: 1 }).step('call', {
@@ -220,6 +233,7 @@ describe('the recipes on docs/flow-control.md', () => {
       'One run per customer',
       'Skip instead of waiting',
       'Only the newest counts',
+      'Refuse a start',
       'Drain a backlog slowly',
       'A hundred a second to a partner',
       'A 429 pushes back',

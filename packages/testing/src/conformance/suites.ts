@@ -48,6 +48,7 @@ import { raceCases } from './cases/races.ts'
 import { rateCases } from './cases/rates.ts'
 import { runRateCases } from './cases/rates-of-runs.ts'
 import { readingCases } from './cases/reading.ts'
+import { refusedStartCases } from './cases/refused-starts.ts'
 import { reopenCases } from './cases/reopen.ts'
 import { repairCases } from './cases/repair.ts'
 import { requeueCases } from './cases/requeue.ts'
@@ -141,6 +142,7 @@ export const SUITES: Readonly<Record<string, Cases>> = {
   'limits, not waited for': limitLeftCases,
   'limits of runs': limitedRunCases,
   'limits of the newest runs': olderRunCases,
+  'limits that refuse a start': refusedStartCases,
   'limits, recovered': limitRecoveryCases,
   rates: rateCases,
   'rates of runs': runRateCases,

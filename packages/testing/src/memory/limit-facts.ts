@@ -75,7 +75,7 @@ export function stillWaits(
 /** Whether nobody holds a slot any more. `unclaimedBefore`: a slot that was given before, and that no live worker could take, is free again. */
 export function isVoid(rows: Rows, slot: SlotRow, unclaimedBefore: number): boolean {
   const run = rows.runs.get(slot.runId)
-  if (run === undefined) return true
+  if (run === undefined) return slot.reservedBy?.isOpen !== true
   if (slot.isGiven && slot.since < unclaimedBefore && !hasWorker(rows, slot)) return true
   if (slot.step === OF_RUN) return isTerminal(run.status)
   const step = rowOf(run, slot.step)

@@ -36,6 +36,8 @@ export interface SlotRow {
   readonly place: number | null
   readonly definitionId: number
   since: number
+  /** The open transaction that starts its run. */
+  readonly reservedBy?: { readonly isOpen: boolean } | undefined
 }
 
 /** A parked step. It stands in one line: that of the first of its limits that had no slot. */

@@ -5,21 +5,28 @@ import {
   type NewRun,
   refusedStart,
   type StartedRun,
+  type StartLimit,
 } from '@belay/workflow/adapter'
 import { definitionOf } from './definitions.ts'
+import { dropVoidAtStart, enterAtStart } from './enter-at-start.ts'
 import { enqueueAt, lease as leaseStep } from './lease.ts'
+import { lineName } from './limit-rows.ts'
 import { refusalOf } from './payload.ts'
 import { type DefinitionRow, keyOf, type Rows, type RunRow, type StepRow } from './rows.ts'
 import type { MemoryTransaction } from './transaction.ts'
 import { isLive } from './workers.ts'
 
-export function startRuns(rows: Rows, runs: readonly NewRun[], lease?: Lease): readonly StartedRun[] {
+export function startRuns(rows: Rows, runs: readonly NewRun[], given?: Lease): readonly StartedRun[] {
+  const lease = runs.some(({ limits }) => limits !== undefined) ? undefined : given
   // Checks everything that may be refused first: a call creates all of its runs or none.
   checkStartable(rows, runs)
+  dropVoidAtStart(rows, runs)
   const created: RunRow[] = []
   const started = runs.map((run) => {
     const holder = holderOf(rows, run)
     if (holder !== undefined) return describe(holder, false)
+    const full = enterAtStart(rows, run)
+    if (full !== undefined) return notStarted(run, full)
     created.push(insertRun(rows, run))
     return describe(created.at(-1)!, true)
   })
@@ -62,6 +69,7 @@ export function startRunsWithin(
 ): readonly StartedRun[] {
   tx.assertOpen()
   checkStartable(rows, runs)
+  dropVoidAtStart(rows, runs)
   return runs.map((run) => {
     const holder = holderOf(rows, run)
     if (holder !== undefined) return describe(holder, false)
@@ -69,8 +77,10 @@ export function startRunsWithin(
       key !== null && key === run.key && workflow === run.workflow
     const own = tx.runs.get(run.runId) ?? [...tx.runs.values()].find(sameKey)
     if (own === undefined) {
+      const full = enterAtStart(rows, run, tx)
+      tx.hold(full === undefined ? namesOf([run]) : limitNamesOf(run))
+      if (full !== undefined) return notStarted(run, full)
       tx.runs.set(run.runId, run)
-      tx.hold(namesOf([run]))
     }
     const { runId, definitionId, input, inputHash = null } = own ?? run
     if (own === undefined) return { runId, created: true, definitionId, input }
@@ -81,7 +91,14 @@ export function startRunsWithin(
 
 /** The names that new runs hold until their transaction ends. */
 export function namesOf(runs: readonly NewRun[]): readonly string[] {
-  return runs.flatMap(({ workflow, key }) => (key === null ? [] : [`key ${keyOf(workflow, key)}`]))
+  return runs.flatMap((run) => [
+    ...(run.key === null ? [] : [`key ${keyOf(run.workflow, run.key)}`]),
+    ...limitNamesOf(run),
+  ])
+}
+
+function limitNamesOf({ limits = [] }: NewRun): readonly string[] {
+  return limits.map((line) => `limit ${lineName(line)}`)
 }
 
 function checkStartable(rows: Rows, runs: readonly NewRun[]): void {
@@ -178,6 +195,10 @@ export function newStep(step: number, openDependencies: number, startAt: number 
 
 function countSinks(definition: DefinitionRow): number {
   return definition.dependents.filter((dependents) => dependents.length === 0).length
+}
+
+function notStarted({ runId, definitionId, input }: NewRun, full: StartLimit): StartedRun {
+  return { runId, created: false, definitionId, input, full }
 }
 
 function describe(run: RunRow, created: boolean): StartedRun {

@@ -125,7 +125,10 @@ export class MemoryTransaction implements NameHolder {
 
   /** @internal */
   rollBack(): void {
-    if (this.#isOpen) this.#finish()
+    if (!this.#isOpen) return
+    this.#finish()
+    // Slots of runs that it would have started.
+    for (const runId of this.runs.keys()) this.rows.limits.removeRun(runId)
   }
 
   #finish(): void {

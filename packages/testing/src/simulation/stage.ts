@@ -45,8 +45,6 @@ export class Stage {
   /** What the world shows of flow control, and chance for it. */
   readonly flow: Flow
   readonly flowRandom: Random
-  /** In half of the worlds a worker has no slot that only undos take. */
-  readonly undosWait: boolean
   readonly scheduler: Scheduler
   readonly inFlight = new InFlight()
   /** The store's own process: never frozen, never killed. */
@@ -101,7 +99,6 @@ export class Stage {
     this.storeClock = parts.storeClock
     this.hints = new Hints(this.random.fork())
     this.limitsRandom = new Random(options.seed ^ 0x11417)
-    this.undosWait = options.seed % 2 === 0
     this.flow = flowOf(options.seed)
     this.flowRandom = new Random(options.seed ^ 0xf10)
     this.plans = worldPlans(options.seed, this)
@@ -139,6 +136,11 @@ export class Stage {
       inspector: this.inspector,
       violations: this.violations,
     })
+  }
+
+  /** In half of the worlds a worker has no slot that only undos take. */
+  get undosWait(): boolean {
+    return this.#options.seed % 2 === 0
   }
 
   async #saveDefinitions(): Promise<void> {

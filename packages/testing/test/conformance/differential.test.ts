@@ -12,7 +12,7 @@ describe('differential test', () => {
   test('its commands bring runs to every end, and leave some unfinished', async () => {
     const reached = new Set<RunStatus>()
     // Seeds for which this holds. If the generator changes, others may have to be found.
-    for (const seed of [4, 5, 12, 13]) {
+    for (const seed of [9, 13, 14, 25]) {
       const watched = altered((adapter) => ({
         // `prune` is called last.
         prune: async (request) => {

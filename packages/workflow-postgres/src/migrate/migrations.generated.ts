@@ -995,7 +995,7 @@ INSERT INTO "belay"."workflow_migrations" (tag, oldest_code) VALUES ('0015_sched
   },
   {
     tag: '0016_limits',
-    hash: 'e86ffcb7e50bceedb3cab56641c8a52976a7b44e216498fdd338abc9515d772e',
+    hash: '829a85446b04395301124c7e5ca23f5544f02e208d0875183650d0727b1b55ca',
     sql: `-- Limits of concurrency by key. New tables, functions and a view.
 CREATE TABLE "belay"."workflow_limit_keys" (
 	"turn" bigint NOT NULL,
@@ -1532,6 +1532,108 @@ begin
     when 'skipped' then s.worker_id = entering_worker and exists (select from unnest(entry_attempts, entry_leaves) as e (n, l) where e.n = a.position and e.l)
     when 'cancelled' then exists (select from unnest(entry_attempts, entry_leaves) as e (n, l) where e.n = a.position and e.l)
     else false end;
+end
+$$;
+--> statement-breakpoint
+-- Gives runs that are about to be started their slots, each all of them or none. Returns for each run 0, or the number of the entry that has no slot and
+-- how many slots its limit has, or nothing but its position if it exists already. The keys stay locked: what is decided here holds until the commit.
+CREATE FUNCTION "belay"."take_start_slots"(
+  run_ids uuid[], definition_ids int[], workflows text[], run_keys text[],
+  entry_runs int[], entry_limits text[], entry_keys text[], entry_slots int[], waits text
+) RETURNS TABLE ("position" int, "entry" int, "slots" int)
+LANGUAGE plpgsql
+SET lock_timeout = '500ms' SET plan_cache_mode = 'force_generic_plan' SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+SET enable_bitmapscan = off SET jit = off
+AS $$
+#variable_conflict use_column
+declare
+  run_count int := cardinality(run_ids);
+  asked record;
+  full_line int;
+  -- Of each line how many slots are free, and how many it has.
+  line_rooms bigint[];
+  line_slots int[];
+  -- Of each run whether it takes slots. Of each id, and of each workflow and key, whether a run of this call has it.
+  is_taking bool[] := array_fill(false, array[run_count]);
+  has_id bool[] := array_fill(false, array[run_count]);
+  has_key bool[] := array_fill(false, array[run_count]);
+begin
+  perform set_config('lock_timeout', waits, true);
+  perform "belay"."lock_limit_keys"(entry_limits, entry_keys);
+  -- Void slots for which nobody waits: nobody must be refused for them.
+  with lines as materialized (
+    select distinct e.l, e.k from unnest(entry_limits, entry_keys) as e (l, k)
+    where not exists (select from "belay"."workflow_limit_waiters" w where w.limit_name = e.l and w.key = e.k)
+  )
+  delete from "belay"."workflow_limit_slots" s
+  using "belay"."void_limit_slots"(10000, array(select l.l from lines l), array(select l.k from lines l)) v
+  where s.limit_name = v.limit_name and s.key = v.key and s.run_id = v.run_id and s.step = v.step;
+  select array_agg(l.room order by l.line), array_agg(l.slots order by l.line) into line_rooms, line_slots
+  from (
+    select row_number() over (order by d.l, d.k) as line, coalesce(n.slots, d.slots) as slots,
+      -- A limit that nobody has declared yet has room for everybody.
+      "belay"."limit_room"(d.l, d.k, 0) - case when n.slots is null then 2147483647 - d.slots else 0 end as room
+    from (
+      select e.l collate "C" as l, e.k collate "C" as k, min(e.slots) as slots
+      from unnest(entry_limits, entry_keys, entry_slots) as e (l, k, slots) group by 1, 2
+    ) d
+    left join lateral (
+      select coalesce(w.set_to, w.declared) as slots from "belay"."workflow_limits" w where w.name = d.l
+    ) n on true
+  ) l;
+  for asked in
+    with entries as materialized (
+      select o.run, array_agg(o.line order by o.line) as lines, array_agg(o.nth order by o.line) as nths
+      from (
+        select e.run, e.nth::int as nth, dense_rank() over (order by e.l collate "C", e.k collate "C")::int as line
+        from unnest(entry_runs, entry_limits, entry_keys) with ordinality as e (run, l, k, nth)
+      ) o
+      group by o.run
+    )
+    select a.nth::int as nth, coalesce(e.lines, '{}') as lines, e.nths, a.key is not null as is_keyed,
+      dense_rank() over (order by a.id)::int as id_rank, dense_rank() over (order by a.workflow, a.key)::int as key_rank,
+      exists (select from "belay"."workflow_runs" r where r.id = a.id)
+        or exists (select from "belay"."workflow_runs" r where r.workflow = a.workflow and r.key = a.key) as is_known
+    from unnest(run_ids, workflows, run_keys) with ordinality as a (id, workflow, key, nth)
+    left join entries e on e.run = a.nth
+    order by a.nth
+  loop
+    position := asked.nth;
+    entry := null;
+    slots := null;
+    -- The same run, or another with its key, may stand before it in the call.
+    if not (asked.is_known or has_id[asked.id_rank] or (asked.is_keyed and has_key[asked.key_rank])) then
+      full_line := null;
+      for i in 1 .. cardinality(asked.lines) loop
+        if full_line is null and line_rooms[asked.lines[i]] <= 0 then
+          full_line := asked.lines[i];
+          entry := asked.nths[i];
+          slots := line_slots[full_line];
+        end if;
+      end loop;
+      if full_line is null then
+        entry := 0;
+        is_taking[asked.nth] := true;
+        has_id[asked.id_rank] := true;
+        has_key[asked.key_rank] := true;
+        for i in 1 .. cardinality(asked.lines) loop
+          line_rooms[asked.lines[i]] := line_rooms[asked.lines[i]] - 1;
+        end loop;
+      end if;
+    end if;
+    return next;
+  end loop;
+  insert into "belay"."workflow_limit_slots" (run_id, step, fence, definition_id, since, is_given, limit_name, key)
+  select run_ids[e.run], -1, 0, definition_ids[e.run], "belay"."store_now"(), false, e.l, e.k
+  from unnest(entry_runs, entry_limits, entry_keys) as e (run, l, k)
+  where is_taking[e.run];
+  -- Keys that nobody needs: their runs exist and have ended.
+  delete from "belay"."workflow_limit_keys" k
+  using unnest(entry_limits, entry_keys) as l (limit_name, key)
+  where k.limit_name = l.limit_name and k.key = l.key
+    and not exists (select from "belay"."workflow_limit_slots" s where s.limit_name = k.limit_name and s.key = k.key)
+    and not exists (select from "belay"."workflow_limit_waiters" w where w.limit_name = k.limit_name and w.key = k.key)
+    and coalesce(greatest(k.next_ms, k.closed_ms), 0) <= "belay"."store_ms"();
 end
 $$;
 --> statement-breakpoint

@@ -35,7 +35,7 @@ cross join lateral (
 // A holder may vanish between the insert that met it and this read: then the key is free again.
 const ROUNDS_MAX = 10
 
-interface StartOptions {
+export interface StartOptions {
   readonly leasing?: Leasing | undefined
   /** How long to wait for a key that another transaction has taken, as Postgres takes it. */
   readonly waits?: string

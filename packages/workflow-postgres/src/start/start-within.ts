@@ -6,7 +6,7 @@ import { areKnown } from '../store/read-store.ts'
 import type { Wakeup } from '../store/wakeup.ts'
 import { seesCommits } from './find-definitions.ts'
 import type { Beside } from './save-within.ts'
-import { startRuns } from './start-runs.ts'
+import { startLimited } from './start-limited.ts'
 
 /** Starts runs in the caller's transaction; workers are told when it commits. */
 export async function startWithin(
@@ -19,7 +19,7 @@ export async function startWithin(
   runs: readonly NewRun[],
 ): Promise<readonly StartedRun[]> {
   // The runs cannot be sent again one by one: after an error the caller's transaction is over.
-  const started = await startRuns(parts.transaction, runs, { waits: lockWait(1) }).catch(
+  const started = await startLimited(parts.transaction, runs, { waits: lockWait(1) }).catch(
     async (error: unknown) => {
       throw await startErrorWithin(parts, runs, error)
     },

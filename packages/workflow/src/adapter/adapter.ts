@@ -104,6 +104,10 @@ export interface Adapter extends ScheduleVerbs, LimitVerbs {
    * With `tx`, the runs are part of that transaction: they exist once it commits. If another open transaction has taken a key, the call waits for it.
    * The adapter wakes workers when the transaction commits, if it can. Throws `invalid_option` if `tx` is not an open transaction of this store.
    *
+   * A run with `limits` takes all of its slots as it is created, or is not created, which `full` answers: if one limit has no slot, not counting those
+   * whose holders are gone, unless others wait for them. Those that wait for a slot are not asked. A run that exists already is returned whatever its
+   * limits say. With `tx`, the keys of these limits stay locked until that transaction ends.
+   *
    * With `lease`, never combined with `tx`, roots that are due are leased to that worker at once if it is live. Runs are considered in the order of
    * their ids, all roots of a run or none, until the next run would exceed `handBackMax`. If the answer is lost, ask `held`.
    */

@@ -17,6 +17,16 @@ export interface LimitEntry {
   readonly ifFull?: string | undefined
 }
 
+/** A slot that a run takes when it is started, or is not started. */
+export interface StartLimit {
+  /** The limit's name. */
+  readonly limit: string
+  /** Whose slots are counted together; empty if all of the limit are. */
+  readonly key: string
+  /** How many slots each key has, if the store knows no number yet. */
+  readonly concurrency: number
+}
+
 /** An attempt that may hold slots. */
 export interface SlotHolder {
   readonly runId: string

@@ -1,21 +1,19 @@
 import type { CaseCondition } from './case-condition.ts'
 import type { ChangedRun } from './changed-run.ts'
-import type { CollectMode } from './collect-mode.ts'
 import type { RunStatus, StepStatus } from './lifecycle.ts'
 import type { LimitEntry } from './limits.ts'
 import type { MapKind } from './map-kind.ts'
 import type { JsonText, NewItem } from './new-item.ts'
 import type { ParentRun } from './run-ends.ts'
+import type { StartShape } from './start-shape.ts'
 
 export type { JsonText, NewItem } from './new-item.ts'
 
 /** The shape of a definition: it may not change within one version. Steps are in topological order; a step's position is its number. */
-export interface DefinitionShape {
+export interface DefinitionShape extends StartShape {
   readonly steps: readonly StepShape[]
   /** Each end of a run starts a follow-up: its runs report their ends. */
   readonly endSteps?: true | undefined
-  /** How the calls that start its runs are collected. Absent if each call starts a run. */
-  readonly collects?: CollectMode | undefined
   /** The priority of runs that are started without one, by a process that has not the code. Absent for 0. Not part of the checksum. */
   readonly priority?: number | undefined
   /** Of a shape that development mode stored under a number of its own: the version that its code states. Not part of the checksum. */

@@ -1,3 +1,4 @@
+import type { StartLimit } from './limits.ts'
 import type { Claim, JsonText } from './records.ts'
 import type { ParentRun } from './run-ends.ts'
 
@@ -24,6 +25,10 @@ export interface NewRun {
   readonly stepPriorities?: readonly number[] | undefined
   /** The run that this one is started for. */
   readonly parent?: ParentRun | undefined
+  /**
+   * Limits at which the start is refused: the run takes a slot of each when it is created. Nothing of a call with such a run is leased. Default: none.
+   */
+  readonly limits?: readonly StartLimit[] | undefined
   /** Each end of the run is kept for `findRunEnds`, until it is forgotten. Default false. */
   readonly reportsEnd?: boolean | undefined
 }
@@ -37,6 +42,8 @@ export interface StartedRun {
   /** Only if the run already existed: its definition's version, and its stored input hash if it has one. */
   readonly version?: number | undefined
   readonly inputHash?: string | null | undefined
+  /** Only if nothing was started, because this limit of the run has no slot; with the number of slots that the store gives each key. */
+  readonly full?: StartLimit | undefined
   /** The steps of the run that were leased to the named worker; absent if no worker was named. */
   readonly claims?: readonly Claim[]
 }

@@ -4,6 +4,7 @@ import { STEP_KINDS } from '../adapter/step-kinds.ts'
 import { buildGraph } from '../graph/build.ts'
 import type { StepGraph } from '../graph/graph.ts'
 import { parallelToPivot } from '../graph/pivots.ts'
+import { definitionError } from '../graph/place.ts'
 import { definitionRecord, type StepFacts } from '../graph/record.ts'
 import { skippableSteps } from '../graph/skippable.ts'
 import { checkSchema } from './input-schema.ts'
@@ -46,6 +47,7 @@ export function definitionHead(
   },
 ): DefinitionHead {
   const version = wholeNumber({ workflow: name }, 'version', options.version, { min: 1, max: VERSION_MAX })
+  checkRefusing(name, options)
   if (options.input !== undefined) checkSchema({ workflow: name }, 'input', options.input)
   return {
     ...{ name, version, schema: options.input, deadlineMs: deadlineMs(name, options.deadline) },
@@ -53,6 +55,17 @@ export function definitionHead(
     start: options.start === undefined ? null : startPolicy({ workflow: name }, options.start),
     limits: options.limits ?? NO_LIMITS,
   }
+}
+
+function checkRefusing(
+  workflow: string,
+  { start, limits }: { readonly start?: unknown; readonly limits?: readonly LimitPolicy[] | undefined },
+): void {
+  if (start === undefined || !limits?.some(({ atLimit }) => atLimit === 'refuse')) return
+  throw definitionError(
+    { workflow },
+    "concurrency.atLimit is 'refuse', and the definition has start: a call that is collected starts no run that could be refused. Remove start, or use 'wait' or 'skip'.",
+  )
 }
 
 function deadlineMs(workflow: string, given: unknown): number | null {
@@ -78,6 +91,7 @@ export function compileDefinition(head: DefinitionHead, drafts: readonly StepDra
     facts: (number) => factsOf(byNumber[number]!),
     endSteps: head.endSteps,
     collects: head.start?.collect.mode,
+    refuses: head.limits?.some(({ atLimit }) => atLimit === 'refuse') || undefined,
     priority: head.priority,
   })
   const pivots = [...byNumber.keys()].filter((number) => byNumber[number]!.pivot)

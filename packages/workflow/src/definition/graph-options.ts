@@ -97,7 +97,7 @@ export interface GraphConcurrency<HandlerName extends string = string> {
 /** A limit of runs as data. */
 export interface GraphRunConcurrency<HandlerName extends string = string>
   extends Omit<GraphConcurrency<HandlerName>, 'atLimit'> {
-  readonly atLimit?: 'wait' | 'skip' | 'cancel-older' | undefined
+  readonly atLimit?: 'wait' | 'skip' | 'cancel-older' | 'refuse' | undefined
 }
 
 export interface GraphStep<HandlerName extends string = string>

@@ -40,9 +40,10 @@ export interface RunConcurrencyOptions<Context = RunLimitKeyContext>
   /**
    * What happens if there is no slot for a run. `wait`: it waits for one. `skip`: it is cancelled before its first step, with the limit and key as its
    * cause. `cancel-older`: only the newest `limit` runs of the key count. It waits, and those that were created before them are cancelled, with their
-   * undo, whether they have a slot or wait; a run that is itself older than so many is cancelled. Default `wait`.
+   * undo, whether they have a slot or wait; a run that is itself older than so many is cancelled. `refuse`: the run takes its slot when it is started,
+   * and without one `run()` throws a `LimitReachedError` and starts nothing. Default `wait`.
    */
-  readonly atLimit?: 'wait' | 'skip' | 'cancel-older' | undefined
+  readonly atLimit?: 'wait' | 'skip' | 'cancel-older' | 'refuse' | undefined
 }
 
 /** How many begin in a time, in all worker processes together. */
@@ -85,8 +86,8 @@ export interface StepLimitOptions<Input, Deps> {
 /** What a workflow may be given. */
 export interface WorkflowLimitOptions<Input> {
   /**
-   * How many runs may be under way at once, in total or by key. A run takes its slot when its first step would begin, and frees it when the run has
-   * ended, its undo included. Default: no limit.
+   * How many runs may be under way at once, in total or by key. A run takes its slot when its first step would begin, or with `atLimit: 'refuse'` when
+   * it is started, and frees it when the run has ended, its undo included. Default: no limit.
    */
   readonly concurrency?:
     | RunConcurrencyOptions<RunLimitKeyContext<Input>>

@@ -13,8 +13,11 @@ export interface LimitPolicy {
   readonly rate: RateSpan | null
   /** Whether the attempt takes the slot, or its run. */
   readonly of: 'step' | 'run'
-  /** What happens if there is no slot: the step waits, or is skipped, or of a run: is cancelled, or waits while older runs are cancelled. */
-  readonly atLimit: 'wait' | 'skip' | 'cancel-older'
+  /**
+   * What happens if there is no slot: the step waits, or is skipped, or of a run: is cancelled, or waits while older runs are cancelled, or is not
+   * started.
+   */
+  readonly atLimit: 'wait' | 'skip' | 'cancel-older' | 'refuse'
   /** `undefined` if it has none, null in a process that only starts runs. */
   readonly keyOf: LimitKey | null | undefined
 }
@@ -96,18 +99,18 @@ function concurrencyLimit(
   })
 }
 
-/** Only runs are newer and older than each other. */
+/** Only runs are newer and older than each other, and are started by calls that can be refused. */
 function atLimitOf(
   place: Place,
   option: string,
   given: unknown,
   of: LimitPolicy['of'],
 ): LimitPolicy['atLimit'] {
-  if (of === 'run') return oneOf(place, option, given, ['wait', 'skip', 'cancel-older'])
-  if (given !== 'cancel-older') return oneOf(place, option, given, ['wait', 'skip'])
+  if (of === 'run') return oneOf(place, option, given, ['wait', 'skip', 'cancel-older', 'refuse'])
+  if (given !== 'cancel-older' && given !== 'refuse') return oneOf(place, option, given, ['wait', 'skip'])
   throw definitionError(
     place,
-    `${option} is 'cancel-older', which is for runs: give it to the concurrency of the workflow, or let the step wait or be skipped.`,
+    `${option} is '${given}', which is for runs: give it to the concurrency of the workflow, or let the step wait or be skipped.`,
   )
 }
 
@@ -183,6 +186,16 @@ function checkDistinct(place: Place, limits: readonly LimitPolicy[]): void {
     place,
     `two of its limits have the name "${double}", those of its workflow included. Give one of them another name, or remove it.`,
   )
+}
+
+/** The limits at which a start of the workflow is refused. */
+export function refusingLimits({
+  steps,
+}: {
+  readonly steps: readonly { readonly limits: readonly LimitPolicy[] | null }[]
+}): readonly LimitPolicy[] {
+  // Those of the workflow are the limits of each of its steps.
+  return (steps[0]?.limits ?? NONE).filter(({ atLimit }) => atLimit === 'refuse')
 }
 
 /** Array.isArray() that never throws: it throws for a revoked Proxy. */

@@ -135,7 +135,7 @@ export class Engine extends RunVerbs implements AsyncDisposable {
    * returns the first run. That run may have an earlier version: see the handle's `version`.
    * @param options.tx makes the start part of the caller's transaction: the run is stored when it commits. `run.started` is not emitted.
    * @throws BelayError `invalid_input`, `payload_unserialisable`, `payload_too_large`, `key_conflict`, `definition_changed`, and the store's
-   * errors; by name also `unknown_workflow`.
+   * errors; {@link LimitReachedError} if a limit of the workflow has `atLimit: 'refuse'` and no slot; by name also `unknown_workflow`.
    */
   run<W extends WorkflowDefinition>(
     workflow: W,
@@ -162,8 +162,8 @@ export class Engine extends RunVerbs implements AsyncDisposable {
 
   /**
    * Starts many runs of one workflow, up to a thousand in one commit. All are checked before the first is stored. Handles are in order. If the
-   * store refuses a run, the others still start: call again with the same keys to get their handles. With `options.tx` all runs, or none, are
-   * stored when the caller's transaction commits.
+   * store refuses a run, or a limit does, the others still start: call again with the same keys to get their handles. With `options.tx` all runs,
+   * or none, are stored when the caller's transaction commits; if the call throws, roll it back.
    *
    * @throws what `run()` throws, for the first run that fails.
    */

@@ -15,9 +15,10 @@ export function definitionRecord(definition: {
   readonly facts: (step: number) => StepFacts
   readonly endSteps?: true | undefined
   readonly collects?: CollectMode | undefined
+  readonly refuses?: true | undefined
   readonly priority?: number | undefined
 }): DefinitionRecord {
-  const { name, version, graph, facts, endSteps, collects, priority } = definition
+  const { name, version, graph, facts, endSteps, collects, refuses, priority } = definition
   const steps = graph.names.map((step, number) => {
     const own = facts(number)
     const known = stepShape({ name: step, dependsOn: graph.dependencies[number]!, ...own })
@@ -27,6 +28,7 @@ export function definitionRecord(definition: {
     steps: Object.freeze(steps),
     ...(endSteps && { endSteps }),
     ...(collects && { collects }),
+    ...(refuses && { refuses }),
     ...unlessZero(priority),
   })
   return Object.freeze({ name, version, checksum: shapeChecksum(shape), shape })

@@ -7,6 +7,7 @@ import type {
   Outcome,
   ParentRun,
   RateSpan,
+  StartLimit,
   UndoPlan,
 } from '@belay/workflow/adapter'
 import type { CollectCommand } from './planned-call.ts'
@@ -117,6 +118,7 @@ export interface PlannedRun {
   readonly reportsEnd?: boolean | undefined
   readonly priority?: number | undefined
   readonly stepPriorities?: readonly number[] | undefined
+  readonly limits?: readonly StartLimit[] | undefined
 }
 
 export interface PlannedSignal {

@@ -8,6 +8,7 @@ import {
   type NewValue,
   type Outcome,
   type ParentRun,
+  type StartLimit,
   type UndoneStatus,
   type UndoPlan,
 } from '@belay/workflow/adapter'
@@ -32,6 +33,20 @@ const PRIORITIES = [
   { stepPriorities: [0, 3] },
   { priority: 7, stepPriorities: [1, 0, 4] },
 ]
+// Chosen with the input too. Nobody declares the second limit.
+const LIMITS = new Map<number, readonly StartLimit[]>([
+  [7, [{ limit: 'l3', key: '', concurrency: 2 }]],
+  [23, [{ limit: 'l4', key: 'k1', concurrency: 1 }]],
+  [41, [{ limit: 'l4', key: 'k1', concurrency: 1 }]],
+  [
+    59,
+    [
+      { limit: 'l4', key: 'k1', concurrency: 1 },
+      { limit: 'l3', key: 'k2', concurrency: 1 },
+    ],
+  ],
+  [83, [{ limit: 'l3', key: 'k2', concurrency: 1 }]],
+])
 // Each of them is read after every command.
 const LIVELY_RUNS_MAX = 10
 const LATE_PROBABILITY = 0.15
@@ -175,6 +190,7 @@ function plannedRuns(world: World, random: Random): readonly PlannedRun[] {
       key,
       input: `${number}`,
       ...PRIORITIES[number % PRIORITIES.length],
+      limits: LIMITS.get(number),
       startDelayMs: random.pick(START_DELAYS_MS),
       deadlineMs: random.pick(DEADLINES_MS),
       parent: plannedParent(world, random),

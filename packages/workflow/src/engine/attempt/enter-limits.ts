@@ -4,12 +4,9 @@ import type { RunCause } from '../../cause.ts'
 import type { Handler, StepContext } from '../../definition/handler.ts'
 import type { LimitPolicy } from '../../definition/limit.ts'
 import { PermanentError } from '../../handler-errors.ts'
-import { Refusal, readAs, string } from '../../options/index.ts'
+import { Refusal, readAs } from '../../options/index.ts'
+import { LIMIT_KEY } from '../base/limit-key.ts'
 import type { AttemptEnd } from '../decisions/decide.ts'
-
-/** The most characters of a limit's key: it is part of an index. */
-const KEY_LENGTH_MAX = 256
-const KEY = string(1, KEY_LENGTH_MAX)
 
 /** An attempt asks for its slots. */
 export type EntersEnd = Extract<AttemptEnd, { type: 'enters' }>
@@ -53,6 +50,7 @@ function entersWith(limits: readonly LimitPolicy[], keys: readonly string[]): En
 }
 
 function entryOf({ name: limit, of, atLimit }: LimitPolicy, key: string): LimitEntry {
+  // A start that was not refused has the slot. Only a run that is retried, or that older code started, has to wait.
   if (atLimit !== 'skip') return { limit, key, of }
   const ifFull =
     of === 'step'
@@ -92,9 +90,9 @@ function ofStep(context: StepContext): object {
 /** @throws PermanentError unless it is a text that a store can hold: a retry would not help. */
 function checkedKey({ claim, step }: Subject, { name, keyOf }: LimitPolicy, key: unknown): string {
   if (keyOf === undefined) return ''
-  const read = readAs(KEY, key)
+  const read = readAs(LIMIT_KEY, key)
   if (!Refusal.is(read)) return read
   throw new PermanentError(
-    `What key of limit "${name}" returned for step "${step.name}" of run ${claim.runId} is ${read.got}, and must be ${KEY.words}.`,
+    `What key of limit "${name}" returned for step "${step.name}" of run ${claim.runId} is ${read.got}, and must be ${LIMIT_KEY.words}.`,
   )
 }

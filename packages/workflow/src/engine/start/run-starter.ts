@@ -149,7 +149,7 @@ export class RunStarter<New extends NewRun = NewRun, Started extends StartedRun 
       this.#outage.succeeded()
       if (repeats === 0) return started
       // The key belongs to this same run: an earlier call, whose answer was lost, had stored it.
-      return started.map((run, index) => (run.runId === runs[index]!.runId ? { ...run, created: true } : run))
+      return started.map((run, index) => (isOwn(run, runs[index]!) ? { ...run, created: true } : run))
     } catch (error) {
       const isOver = repeats >= REPEATS_MAX || this.#runtime.clock.now() - beganAt >= REPEATED_FOR_MS
       if (!isUnavailable(error) || isOver) throw error
@@ -157,6 +157,10 @@ export class RunStarter<New extends NewRun = NewRun, Started extends StartedRun 
       return this.#startAll(runs, repeats + 1, beganAt)
     }
   }
+}
+
+function isOwn(started: StartedRun, { runId }: NewRun): boolean {
+  return started.runId === runId && started.full === undefined
 }
 
 function placesOf<New extends NewRun, Started extends StartedRun>(
@@ -175,7 +179,7 @@ function resolvePlace<New extends NewRun, Started extends StartedRun>(
 }
 
 function keyHeld<New extends NewRun>({ entry, index }: Place<New, StartedRun>, cause: unknown): BelayError {
-  const { runId, workflow, key, collectKey }: NewRun & Partial<NewCall> = entry.runs[index]!
+  const { runId, workflow, key, limits, collectKey }: NewRun & Partial<NewCall> = entry.runs[index]!
   if (collectKey !== undefined)
     return new BelayError(
       'store_contended',
@@ -187,9 +191,11 @@ function keyHeld<New extends NewRun>({ entry, index }: Place<New, StartedRun>, c
       ? `A run of workflow "${workflow}"`
       : `The run of workflow "${workflow}" with key ${shown(key)}`
   const why =
-    key === null
-      ? 'another transaction has locked Belay’s tables'
-      : 'another transaction has started a run with this key and has neither committed nor rolled back'
+    limits !== undefined
+      ? 'another transaction has started a run under the same limit and key, or with its key, and has neither committed nor rolled back'
+      : key === null
+        ? 'another transaction has locked Belay’s tables'
+        : 'another transaction has started a run with this key and has neither committed nor rolled back'
   return new BelayError(
     'store_contended',
     `${what} was not started: for ${KEY_WAIT_MS / 1_000} s ${why}. Nothing was stored. End that transaction, and start the run again.`,

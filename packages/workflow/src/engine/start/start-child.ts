@@ -1,7 +1,8 @@
-import type { Adapter, JsonText, NewRun, SavedDefinition } from '../../adapter/index.ts'
+import type { Adapter, JsonText, NewRun, SavedDefinition, StartedRun } from '../../adapter/index.ts'
 import type { WorkflowDefinition } from '../../definition/workflow.ts'
 import { BelayError } from '../../errors.ts'
 import { PermanentError } from '../../handler-errors.ts'
+import { messageOf } from '../../thrown.ts'
 import type { CallSettings } from '../base/call-settings.ts'
 import { hasChildren } from '../base/child-steps.ts'
 import type { DefinitionRegistry } from '../base/definition-registry.ts'
@@ -9,6 +10,7 @@ import { toJsonText } from '../base/payload.ts'
 import { newestStored } from './newest-stored.ts'
 import { priorities } from './priorities.ts'
 import type { RunStarter } from './run-starter.ts'
+import { assertNotFull, refuseUnlimited, withLimits } from './start-limits.ts'
 
 export interface StartChildParts {
   readonly adapter: Adapter
@@ -55,9 +57,36 @@ export async function startChild(
     startDelayMs,
     ...priorities(workflow ?? definition.shape, child.priority || undefined),
   }
-  const { runId, created } = await starter.start(run)
+  const limited = child.buried === true ? run : await withChildLimits(workflow, definition, run)
+  const started = await starter.start(limited)
+  const { runId, created } = started
+  if (started.full !== undefined) throw refusedChild(limited, started)
   if (created && child.buried !== true) onStarted({ run, definition })
   return { runId, workflow: definition.name, created }
+}
+
+/** @throws PermanentError if this process cannot tell the keys. */
+async function withChildLimits(
+  workflow: WorkflowDefinition | undefined,
+  definition: SavedDefinition,
+  run: NewRun,
+): Promise<NewRun> {
+  try {
+    if (workflow === undefined) refuseUnlimited(definition)
+    return workflow === undefined ? run : (await withLimits(workflow, [run]))[0]!
+  } catch (cause) {
+    throw new PermanentError(messageOf(cause), { cause })
+  }
+}
+
+/** The step fails: whoever says that a start is refused does not want it to be tried until it is not. */
+function refusedChild(run: NewRun, started: StartedRun): PermanentError {
+  try {
+    assertNotFull(run, started)
+  } catch (cause) {
+    return new PermanentError(messageOf(cause), { cause })
+  }
+  throw new Error('A start with a full limit was not refused.')
 }
 
 function collecting({ name, shape }: SavedDefinition): PermanentError {

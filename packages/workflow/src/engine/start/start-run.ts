@@ -26,6 +26,7 @@ import {
 import { type Prioritised, priorities } from './priorities.ts'
 import type { RunOptions } from './run-options.ts'
 import { type RunStarter, STARTS_MAX, type Start } from './run-starter.ts'
+import { assertNotFull, refuseScheduled, refuseUnlimited, withLimits } from './start-limits.ts'
 
 export interface StartRunParts {
   readonly adapter: Adapter
@@ -63,7 +64,10 @@ export async function startRun(
   const { tx, ...own } = checkOptions('run()', options, RUN_OPTIONS)
   const checked = await checkRun(parts.settings, workflow, input, checkedOptions('run()', workflow, own))
   const definition = await storedDefinition(parts, workflow, tx)
-  if (workflow.start == null) return storeRun(parts, definition, checked, tx)
+  if (workflow.start == null) {
+    const [run] = await withLimits(workflow, [newRun(parts, definition, checked)])
+    return storeRun(parts, definition, run!, tx)
+  }
   const [started] = await collectRuns(parts, workflow.start, definition, [checked], tx)
   if ('error' in started!) throw started.error
   return started!
@@ -77,6 +81,7 @@ export async function startUnchecked(
   options: RunOptions,
 ): Promise<StartedHandle> {
   refuseUncollected(definition)
+  refuseUnlimited(definition)
   const believing = { ...UNKNOWN, name: definition.name, validate: (given: unknown) => given }
   const { tx, ...own } = checkOptions('run()', options, RUN_OPTIONS)
   const run = await checkRun(
@@ -85,7 +90,7 @@ export async function startUnchecked(
     input,
     checkedOptions('run()', { ...believing, ...prioritised(definition) }, own),
   )
-  return storeRun(parts, definition, run, tx)
+  return storeRun(parts, definition, newRun(parts, definition, run), tx)
 }
 
 /**
@@ -104,6 +109,7 @@ export async function preparedRun(
       'invalid_option',
       `Workflow "${definition.name}" collects its starts (${definition.shape.collects}), and a schedule starts one run at each time. Give the schedule a workflow without the option start, or one whose handler calls run() of "${definition.name}".`,
     )
+  refuseScheduled(definition, workflow)
   const believing = workflow ?? { ...UNKNOWN, name: definition.name, validate: (given: unknown) => given }
   const deadlineMs = workflow?.deadlineMs ?? undefined
   const own = { ...options, ...priorities(workflow ?? prioritised(definition), undefined), deadlineMs }
@@ -118,10 +124,9 @@ function prioritised({ shape }: SavedDefinition): Prioritised {
 async function storeRun(
   parts: StartRunParts,
   definition: SavedDefinition,
-  checked: CheckedRun,
+  run: NewRun,
   tx: unknown,
 ): Promise<StartedHandle> {
-  const run = newRun(parts, definition, checked)
   if (tx !== undefined) return (await startWithin(parts, definition, [run], tx))[0]!
   return startedHandle(parts, definition, run, await parts.starter.start(run))
 }
@@ -147,14 +152,15 @@ export async function startRuns<Result>(
     if (failed !== undefined) throw failed.error
     return handled as Result[]
   }
-  if (tx !== undefined) {
-    const all = checked.map((run) => newRun(parts, definition, run))
-    return (await startWithin(parts, definition, all, tx)).map(onStarted)
-  }
+  const all = await withLimits(
+    workflow,
+    checked.map((run) => newRun(parts, definition, run)),
+  )
+  if (tx !== undefined) return (await startWithin(parts, definition, all, tx)).map(onStarted)
   const results = new Array<Result>(runs.length)
   let refused: { readonly error: unknown } | undefined
   const startBatch = async (first: number) => {
-    const batch = checked.slice(first, first + STARTS_MAX).map((run) => newRun(parts, definition, run))
+    const batch = all.slice(first, first + STARTS_MAX)
     const starts = await parts.starter.startMany(batch)
     batch.forEach((run, index) => {
       try {
@@ -197,6 +203,7 @@ async function startWithin(
     const stored = await adapter.startRuns(batch, { tx })
     batch.forEach((run, index) => {
       const found = stored[index]!
+      assertNotFull(run, found)
       if (!found.created) assertSameInput(run, found)
       const { runId: id, created } = found
       started.push({ id, created, definition, version: versionOf(found, definition), taken: false })
@@ -265,6 +272,7 @@ function startedHandle(
   run: NewRun,
   stored: StartedRun,
 ): StartedHandle {
+  assertNotFull(run, stored)
   if (stored.created) payloads.rememberInput(run.runId, run.input)
   else assertSameInput(run, stored)
   // A run with a deadline always needs a hint: the deadline may be near.

@@ -114,8 +114,10 @@ export class Worker {
   /** Stores new runs. Takes on their first steps in the same call if it could run them and no older steps wait in the queue. */
   startRuns(runs: readonly NewRun[]): Promise<readonly StartedRun[]> {
     const canRun = runs.every(({ definitionId }) => this.runs(definitionId))
+    // Where some take slots nothing is leased.
+    const isLimited = runs.some(({ limits }) => limits !== undefined)
     const isFirst = this.#claimer.queue === 'empty'
-    if (this.#isStopping || !isFirst || !canRun) return this.#parts.adapter.startRuns(runs)
+    if (this.#isStopping || !isFirst || !canRun || isLimited) return this.#parts.adapter.startRuns(runs)
     return this.#session.intake.startRuns(runs)
   }
 

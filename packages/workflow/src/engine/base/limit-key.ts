@@ -1,0 +1,7 @@
+import { string } from '../../options/index.ts'
+
+/** The most characters of a limit's key: it is part of an index. */
+const KEY_LENGTH_MAX = 256
+
+/** The key of a limit. */
+export const LIMIT_KEY = string(1, KEY_LENGTH_MAX)
