@@ -2,19 +2,19 @@ import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
-/** They mostly wait for other processes, and so leave the processor to the first files of the next project. */
-const FIRST = ['examples/test/tour.test.ts', 'tools/packed/test/packed.test.ts'].map(locate)
+/** It mostly waits for other processes, and so leaves the processor to the first files of the next project. */
+const FIRST = ['examples/test/tour.test.ts'].map(locate)
 
 /** The files that take longest, as measured on two cores, in that order. A fresh clone has no durations of an earlier run to go by. */
 const LONGEST = [
   'examples/test/tour.test.ts',
-  'tools/packed/test/packed.test.ts',
+  'packages/testing/test/simulation/simulation.test.ts',
+  'packages/workflow-postgres/test/kill-points/kill-points.test.ts',
+  'packages/testing/test/simulation/flow.test.ts',
   'packages/workflow-postgres/test/conformance/pglite.test.ts',
   'packages/workflow-postgres/test/conformance/postgres.test.ts',
   'packages/workflow-postgres/test/given/libraries.test.ts',
   'packages/workflow-postgres/test/hostile/hostile.test.ts',
-  'packages/testing/test/simulation/simulation.test.ts',
-  'packages/workflow-postgres/test/kill-points/kill-points.test.ts',
   'examples/test/postgres.test.ts',
   'packages/workflow-postgres/test/interleavings/others.test.ts',
   'packages/workflow-postgres/test/interleavings/pauses.test.ts',
@@ -30,7 +30,6 @@ const LONGEST = [
   'packages/workflow-postgres/test/conformance/differential.test.ts',
   'packages/testing/test/conformance/differential.test.ts',
   'packages/workflow-postgres/test/stuck-statements.test.ts',
-  'tools/packed/test/quick-start.test.ts',
   'packages/workflow-postgres/test/interleavings/recovery.test.ts',
   'packages/workflow-postgres/test/interleavings/loops.test.ts',
   'packages/workflow-postgres/test/maps-ends.test.ts',
