@@ -150,15 +150,16 @@ describe.each(servers)('races on $name', ({ url }) => {
       // An undo that another session has queued lies behind the mark of a claim whose look was slow, until the marks have rested.
       const undos = await vi.waitUntil(
         async () => {
-          const found = [...(await claim(one, definition, 10)), ...(await claim(two, definition, 10))]
-          return found.length > 0 && found
+          const [ofOne, ofTwo] = [await claim(one, definition, 10), await claim(two, definition, 10)]
+          const claims = [...ofOne, ...ofTwo]
+          return claims.length > 0 && { claims, workerId: (ofOne.length > 0 ? one : two).workerId }
         },
         { timeout: 20_000, interval: 20 },
       )
-      expect(undos).toMatchObject([{ runId, step: 0, direction: 'undo', undoOf: 'completed' }])
+      expect(undos.claims).toMatchObject([{ runId, step: 0, direction: 'undo', undoOf: 'completed' }])
       const settled = await store.settle({
-        workerId: one.workerId,
-        outcomes: [{ ...undos[0]!, type: 'compensated' }],
+        workerId: undos.workerId,
+        outcomes: [{ ...undos.claims[0]!, type: 'compensated' }],
         handBackMax: 0,
       })
       expect(settled).toMatchObject({ results: ['settled'], runs: [{ runId, status: 'compensated' }] })

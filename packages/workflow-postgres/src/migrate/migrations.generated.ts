@@ -995,7 +995,7 @@ INSERT INTO "belay"."workflow_migrations" (tag, oldest_code) VALUES ('0015_sched
   },
   {
     tag: '0016_limits',
-    hash: '829a85446b04395301124c7e5ca23f5544f02e208d0875183650d0727b1b55ca',
+    hash: '32b9bbdf633c109b7dd9b373bb68b82d0c5d07ca0a932a24ec9a6cf21c54bdb2',
     sql: `-- Limits of concurrency by key. New tables, functions and a view.
 CREATE TABLE "belay"."workflow_limit_keys" (
 	"turn" bigint NOT NULL,
@@ -1566,8 +1566,13 @@ begin
     where not exists (select from "belay"."workflow_limit_waiters" w where w.limit_name = e.l and w.key = e.k)
   )
   delete from "belay"."workflow_limit_slots" s
-  using "belay"."void_limit_slots"(10000, array(select l.l from lines l), array(select l.k from lines l)) v
-  where s.limit_name = v.limit_name and s.key = v.key and s.run_id = v.run_id and s.step = v.step;
+  where s.ctid = any (array(
+    select x.ctid from "belay"."void_limit_slots"(10000, array(select l.l from lines l), array(select l.k from lines l)) v
+    cross join lateral (
+      select b.ctid from "belay"."workflow_limit_slots" b
+      where b.limit_name = v.limit_name and b.key = v.key and b.run_id = v.run_id and b.step = v.step offset 0
+    ) x
+  ));
   select array_agg(l.room order by l.line), array_agg(l.slots order by l.line) into line_rooms, line_slots
   from (
     select row_number() over (order by d.l, d.k) as line, coalesce(n.slots, d.slots) as slots,

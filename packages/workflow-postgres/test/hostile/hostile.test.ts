@@ -25,6 +25,7 @@ const ROWS: readonly Row<World>[] = [...DEFINITION_ROWS, ...ENGINE_LIFE_ROWS, ..
 
 /** Public functions that are not called here, and why. */
 const NOT_CALLED: Readonly<Record<string, string>> = {
+  LimitReachedError: 'the engine makes it from a limit that the store has read',
   RunFailedError: 'the engine makes it from a run that it has read',
   StepFailedError: 'the engine makes it from a step that it has read',
   InputIssues: "the engine makes it from a schema's issues",
