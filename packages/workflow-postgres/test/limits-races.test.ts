@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { type Claim, type Outcome, skipText } from '@belay/workflow/adapter'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { inSchema } from '../src/connection/statement.ts'
 import { type PostgresAdapter, postgres } from '../src/index.ts'
+import { dropStartSlots } from '../src/start/start-limited.ts'
 import { createDatabase, createStore, servers, type TestDatabase } from './setup/database.ts'
 import { definitionOf } from './setup/graphs.ts'
 import { completed } from './setup/outcomes.ts'
@@ -253,6 +255,12 @@ describe.each(servers)('limits on $name', ({ url }) => {
       `select * from ${schema}.enter_limits($1, array[$2::uuid], array[0], array[1], array[$3::int], array[1], array['crowded'], array['large'], array[false], array[true])`,
       [workerId, other.runId, other.definitionId],
     )
+    const newRun = ['0190b1a0-0000-7000-8000-000000000001', other.definitionId]
+    const starting = await buffers(
+      `select * from ${schema}.take_start_slots(array[$1::uuid], array[$2::int], array['limited'], array[null::text], array[1], array['crowded'], array['large'], array[1], '500ms')`,
+      newRun,
+    )
+    const dropping = await buffers(inSchema(dropStartSlots.text, schema), [[newRun[0]]])
     const tending = await buffers(`select * from ${schema}.tend_limits(null, null, 500, 10000, false)`, [])
     const freeing = await buffers(
       `select ${schema}.free_limits(array[$1::uuid], array[0], array[1])`,
@@ -261,8 +269,15 @@ describe.each(servers)('limits on $name', ({ url }) => {
     )
 
     // The line alone fills more than a thousand.
-    for (const [what, blocks] of Object.entries({ entering, leaving, tending, freeing })) {
-      expect(blocks, what).toBeLessThan(150)
+    for (const [what, blocks] of Object.entries({
+      entering,
+      leaving,
+      starting,
+      dropping,
+      tending,
+      freeing,
+    })) {
+      expect(blocks, what).toBeLessThan(300)
     }
     await database.pool.query(`truncate ${schema}.workflow_limit_waiters, ${schema}.workflow_limit_slots`)
   })

@@ -62,6 +62,7 @@ const NOT_HOT: Readonly<Record<string, readonly string[]>> = {
   'a function decides; limits-races.test.ts counts what it reads next to 100,000 steps that wait': [
     'enter_limits',
     'take_start_slots',
+    'drop_start_slots',
     'free_limits',
     'tend_limits',
     'push_back_limits',

@@ -28,8 +28,14 @@ export const dropStartSlots: Statement<{ readonly dropped: number }> = {
   text: `
 with dropped_slots as (
   delete from belay.workflow_limit_slots s
-  using unnest($1::uuid[]) as d (run_id)
-  where s.run_id = d.run_id and s.step = -1 and not exists (select from belay.workflow_runs r where r.id = d.run_id)
+  -- Not a join: it may be planned as one of the whole table.
+  where s.ctid = any (array(
+    select x.ctid from unnest($1::uuid[]) as d (run_id)
+    cross join lateral (
+      select o.ctid from belay.workflow_limit_slots o where o.run_id = d.run_id and o.step = -1 offset 0
+    ) x
+    where not exists (select from belay.workflow_runs r where r.id = d.run_id)
+  ))
   returning s.run_id
 )
 select count(*)::int as dropped from dropped_slots`,
