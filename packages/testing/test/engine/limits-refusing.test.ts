@@ -194,7 +194,9 @@ describe('define()', () => {
         concurrency: { limit: 1, atLimit: 'refuse' as 'skip' },
         run: () => 1,
       }),
-    ).toThrow("concurrency.atLimit is 'refuse', which is for runs: give it to the concurrency of the workflow")
+    ).toThrow(
+      "concurrency.atLimit is 'refuse', which is for runs: give it to the concurrency of the workflow",
+    )
     expect(() =>
       define('w', {
         version: 1,
