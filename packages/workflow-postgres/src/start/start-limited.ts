@@ -28,13 +28,13 @@ export const dropStartSlots: Statement<{ readonly dropped: number }> = {
   text: `
 with dropped_slots as (
   delete from belay.workflow_limit_slots s
-  -- Not a join: it may be planned as one of the whole table.
+  -- No joins: they may be planned as ones of the whole table.
   where s.ctid = any (array(
     select x.ctid from unnest($1::uuid[]) as d (run_id)
     cross join lateral (
       select o.ctid from belay.workflow_limit_slots o where o.run_id = d.run_id and o.step = -1 offset 0
     ) x
-    where not exists (select from belay.workflow_runs r where r.id = d.run_id)
+    where (select true from belay.workflow_runs r where r.id = d.run_id) is null
   ))
   returning s.run_id
 )
