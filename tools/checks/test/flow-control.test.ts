@@ -241,6 +241,7 @@ describe('the recipes on docs/flow-control.md', () => {
       'Debounce edits',
       'A nightly report',
       'What waits, and why',
+      'What it costs',
       'Guarantees',
     ])
   })
