@@ -12,7 +12,7 @@ import { openServer } from './server.ts'
 const HELP = `Measures Belay on PostgreSQL, compared with single-row updates on the same server in the same run.
 
   npm run bench                       everything, three rounds of each; 35 minutes
-  npm run bench -- --quick            one short round of everything but the peers, under 90 s: shows that it works, not how fast it is
+  npm run bench -- --quick            one short round of everything but the peers, about two minutes: shows that it works, not how fast it is
   npm run bench -- --section a,b      only these sections
   npm run bench -- --peers            short for --section peers
 
