@@ -995,7 +995,7 @@ INSERT INTO "belay"."workflow_migrations" (tag, oldest_code) VALUES ('0015_sched
   },
   {
     tag: '0016_limits',
-    hash: '32b9bbdf633c109b7dd9b373bb68b82d0c5d07ca0a932a24ec9a6cf21c54bdb2',
+    hash: 'cc005c3570bac0d5a2abab072462f4b8fcf3fc1379cf195d69d3f9a14f784a2e',
     sql: `-- Limits of concurrency by key. New tables, functions and a view.
 CREATE TABLE "belay"."workflow_limit_keys" (
 	"turn" bigint NOT NULL,
@@ -1303,19 +1303,9 @@ begin
   ));
   -- Void slots for which nobody waits: whoever does not wait either must not be skipped for them.
   if true = any (entry_leaves) then
-    with lines as materialized (
-      select distinct e.l, e.k from unnest(entry_attempts, entry_limits, entry_keys, entry_leaves) as e (attempt, l, k, leaves)
-      where e.leaves and is_held[e.attempt]
-        and not exists (select from "belay"."workflow_limit_waiters" w where w.limit_name = e.l and w.key = e.k)
-    )
-    delete from "belay"."workflow_limit_slots" s
-    where s.ctid = any (array(
-      select x.ctid from "belay"."void_limit_slots"(10000, array(select l.l from lines l), array(select l.k from lines l)) v
-      cross join lateral (
-        select b.ctid from "belay"."workflow_limit_slots" b
-        where b.limit_name = v.limit_name and b.key = v.key and b.run_id = v.run_id and b.step = v.step offset 0
-      ) x
-    ));
+    perform "belay"."drop_unawaited_slots"(array_agg(e.l), array_agg(e.k))
+    from unnest(entry_attempts, entry_limits, entry_keys, entry_leaves) as e (attempt, l, k, leaves)
+    where e.leaves and is_held[e.attempt];
   end if;
   -- One that has missed its instant keeps its place too.
   for found in
@@ -1561,18 +1551,7 @@ begin
   perform set_config('lock_timeout', waits, true);
   perform "belay"."lock_limit_keys"(entry_limits, entry_keys);
   -- Void slots for which nobody waits: nobody must be refused for them.
-  with lines as materialized (
-    select distinct e.l, e.k from unnest(entry_limits, entry_keys) as e (l, k)
-    where not exists (select from "belay"."workflow_limit_waiters" w where w.limit_name = e.l and w.key = e.k)
-  )
-  delete from "belay"."workflow_limit_slots" s
-  where s.ctid = any (array(
-    select x.ctid from "belay"."void_limit_slots"(10000, array(select l.l from lines l), array(select l.k from lines l)) v
-    cross join lateral (
-      select b.ctid from "belay"."workflow_limit_slots" b
-      where b.limit_name = v.limit_name and b.key = v.key and b.run_id = v.run_id and b.step = v.step offset 0
-    ) x
-  ));
+  perform "belay"."drop_unawaited_slots"(entry_limits, entry_keys);
   select array_agg(l.room order by l.line), array_agg(l.slots order by l.line) into line_rooms, line_slots
   from (
     select row_number() over (order by d.l, d.k) as line, coalesce(n.slots, d.slots) as slots,
@@ -1851,6 +1830,31 @@ AS $$
       else t.status <> 'running' or t.fence <> s.fence end
 $$;
 --> statement-breakpoint
+-- Drops the void slots of these lines. Only under the locks of these keys.
+CREATE FUNCTION "belay"."drop_void_slots"(unclaimed_ms double precision, of_limits text[], of_keys text[]) RETURNS void
+LANGUAGE sql
+AS $$
+  delete from "belay"."workflow_limit_slots" s
+  where s.ctid = any (array(
+    select x.ctid from "belay"."void_limit_slots"(unclaimed_ms, coalesce(of_limits, '{}'), coalesce(of_keys, '{}')) v
+    cross join lateral (
+      select b.ctid from "belay"."workflow_limit_slots" b
+      where b.limit_name = v.limit_name and b.key = v.key and b.run_id = v.run_id and b.step = v.step offset 0
+    ) x
+  ))
+$$;
+--> statement-breakpoint
+-- Drops the void slots of those of these lines in which nobody waits: others are given to whoever waits, by whoever tends the limits. 10 s is UNCLAIMED_MS.
+CREATE FUNCTION "belay"."drop_unawaited_slots"(of_limits text[], of_keys text[]) RETURNS void
+LANGUAGE sql
+AS $$
+  select "belay"."drop_void_slots"(10000, array_agg(d.l), array_agg(d.k))
+  from (
+    select distinct e.l, e.k from unnest(of_limits, of_keys) as e (l, k)
+    where not exists (select from "belay"."workflow_limit_waiters" w where w.limit_name = e.l and w.key = e.k)
+  ) d
+$$;
+--> statement-breakpoint
 -- Gives free slots of the lines after this one to the steps that wait in them, void ones too. Void slots for which nobody waits are freed only if all
 -- slots are looked at. Returns the last line it looked at, if there may be more.
 CREATE FUNCTION "belay"."tend_limits"(after_limit text, after_key text, lines_max int, unclaimed_ms double precision, all_slots bool)
@@ -1910,14 +1914,7 @@ begin
   ) f;
   if free_limits is not null then
     select * into locked from "belay"."lock_limit_lines"(free_limits, free_keys);
-    delete from "belay"."workflow_limit_slots" s
-    where s.ctid = any (array(
-      select x.ctid from "belay"."void_limit_slots"(unclaimed_ms, locked.locked_limits, locked.locked_keys) v
-      cross join lateral (
-        select b.ctid from "belay"."workflow_limit_slots" b
-        where b.limit_name = v.limit_name and b.key = v.key and b.run_id = v.run_id and b.step = v.step offset 0
-      ) x
-    ));
+    perform "belay"."drop_void_slots"(unclaimed_ms, locked.locked_limits, locked.locked_keys);
     is_queued := "belay"."hand_over_limits"(free_limits, free_keys, locked.locked_limits, locked.locked_keys);
   end if;
   if coalesce(cardinality(line_limits), 0) < lines_max then

@@ -141,8 +141,8 @@ export interface ScheduleVerbs {
   /**
    * Changes schedules: locks them, calls `decide` with each and its open firings, and writes all changes in one commit, with the runs that they start
    * and cancel. A name without a schedule is decided too, with null. `decide` must be pure: the store may call it again when it had to repeat the
-   * transaction. If it throws, nothing is written and the error is rethrown. A change without `isOpen` firings beyond the newest
-   * 100 forgets older ones.
+   * transaction. If it throws, nothing is written and the error is rethrown. Of firings that are over, only the newest 100
+   * are kept.
    *
    * With `tx`, the changes are part of that transaction, which keeps the schedules locked until it ends. Workers are woken when it commits. Throws
    * `invalid_option` if `tx` is not an open transaction of this store, and `refusedStart()` for an input that the store can never store.

@@ -50,7 +50,7 @@ function entersWith(limits: readonly LimitPolicy[], keys: readonly string[]): En
 }
 
 function entryOf({ name: limit, of, atLimit }: LimitPolicy, key: string): LimitEntry {
-  // A start that was not refused has the slot. Only a run that is retried, or that older code started, has to wait.
+  // With 'cancel-older', older runs make room. With 'refuse', the run has had its slot since its start, unless it is retried or older code started it.
   if (atLimit !== 'skip') return { limit, key, of }
   const ifFull =
     of === 'step'

@@ -111,7 +111,8 @@ export class Limits {
   /**
    * Sets how many slots each key of a limit has: a whole number from 0, which lets nobody in, to 100,000. It takes effect at once, on all workers: a higher
    * number gives slots to steps that wait, a lower one lets those that run end. A rate is set with `{ rateLimit: { limit, per, burst } }`, in which
-   * `burst` stays what it was chosen to be if it is left out, and a `limit` of 0 pauses it: nothing begins. After a change each key begins with an empty burst.
+   * a `limit` of 0 pauses it: nothing begins. A `burst` that is left out stays what somebody chose; if nobody did, it is the usual one of the new rate.
+   * After a change each key begins with an empty burst.
    *
    * @throws BelayError `invalid_option`, also for a limit that no worker has declared, or of which it declared the other kind; and the store's errors.
    */

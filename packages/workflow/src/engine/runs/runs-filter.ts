@@ -15,9 +15,9 @@ import {
   readAs,
   readOptions,
   type SettingsOf,
-  string,
 } from '../../options/index.ts'
 import { shown } from '../../shown.ts'
+import { ANY_LIMIT_KEY } from '../base/limit-key.ts'
 import { someTags } from '../base/tags.ts'
 
 /** A filter: selects runs that match all given conditions. */
@@ -63,7 +63,6 @@ const TIME: Kind<number> = {
 }
 
 const LIMIT_LINE_NAMES = ['limit', 'key']
-const LIMIT_KEY = string(0, 256)
 
 /** A limit, or one of its keys. */
 const LIMIT_LINE: Kind<{ readonly limit: string; readonly key?: string | undefined }> = {
@@ -76,7 +75,7 @@ const LIMIT_LINE: Kind<{ readonly limit: string; readonly key?: string | undefin
     const limit = readAs(limitName, line['limit'])
     if (Refusal.is(limit)) return new Refusal(`an object whose limit is ${limit.got}`)
     if (line['key'] === undefined) return { limit }
-    const key = readAs(LIMIT_KEY, line['key'])
+    const key = readAs(ANY_LIMIT_KEY, line['key'])
     return Refusal.is(key) ? new Refusal(`an object whose key is ${key.got}`) : { limit, key }
   },
 }
