@@ -1,4 +1,4 @@
-import { BelayError, type DefinitionRecord, type SavedDefinition } from '@belay/workflow/adapter'
+import { BelayError, type DefinitionRecord, definitionNumber, type SavedDefinition } from '@belay/workflow/adapter'
 import type { DefinitionRow, Rows } from './rows.ts'
 import type { MemoryTransaction } from './transaction.ts'
 
@@ -58,7 +58,9 @@ function find(rows: Rows, { name, version }: DefinitionRecord): DefinitionRow | 
 
 function insert(rows: Rows, definition: DefinitionRecord): DefinitionRow {
   const { name, version, checksum, shape } = definition
-  const saved = structuredClone({ id: rows.definitions.size + 1, name, version, checksum, shape })
+  let tries = 0
+  while (rows.definitions.has(definitionNumber(definition, tries))) tries += 1
+  const saved = structuredClone({ id: definitionNumber(definition, tries), name, version, checksum, shape })
   const row = { saved, dependents: dependentsOf(saved) }
   rows.definitions.set(saved.id, row)
   return row

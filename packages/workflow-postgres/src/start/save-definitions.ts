@@ -1,30 +1,38 @@
-import type { DefinitionRecord, DefinitionShape, SavedDefinition, StepShape } from '@belay/workflow/adapter'
+import {
+  DEFINITION_NUMBERS_MAX,
+  type DefinitionRecord,
+  type DefinitionShape,
+  definitionNumber,
+  type SavedDefinition,
+  type StepShape,
+} from '@belay/workflow/adapter'
 import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
 
 /**
- * Inserts the missing definitions with their edges. Guarantee: it never overwrites; a definition and its edges commit together, so neither is seen
- * without the other. Index: unique (name, version). Locks: rows inserted in the order of (name, version), so that processes that start at the same
- * time cannot deadlock.
+ * Inserts the missing definitions with their edges, under the given numbers; one whose number is taken is left out. Guarantee: it never overwrites; a
+ * definition and its edges commit together, so neither is seen without the other. Index: unique (name, version), primary key. Locks: rows inserted in
+ * the order of (name, version), so that processes that start at the same time cannot deadlock.
  */
 export const insertDefinitions: Statement<{ readonly id: number }> = {
   name: 'insert_definitions',
   text: `
 with new_definitions as (
-  select n.name, n.version, n.checksum, n.shape, n.pivots, n.irreversible
-  from unnest($1::text[], $2::int[], $3::text[], $4::text[], $12::text[], $13::text[])
-    as n (name, version, checksum, shape, pivots, irreversible)
-  -- Checked first, because each refused insert would use up an id.
+  select n.name, n.version, n.checksum, n.shape, n.pivots, n.irreversible, n.id
+  from unnest($1::text[], $2::int[], $3::text[], $4::text[], $12::text[], $13::text[], $14::int[])
+    as n (name, version, checksum, shape, pivots, irreversible, id)
   where not exists (
     select from belay.workflow_definitions d where d.name = n.name and d.version = n.version
   )
   order by n.name, n.version
 ),
 created_definitions as (
-  insert into belay.workflow_definitions (name, version, checksum, shape, created_at, pivots, irreversible)
-  select n.name, n.version, n.checksum, n.shape::json, belay.store_now(), n.pivots::int[], n.irreversible::int[]
+  insert into belay.workflow_definitions (id, name, version, checksum, shape, created_at, pivots, irreversible)
+  -- The column was made for numbers in sequence, which earlier code still takes.
+  overriding system value
+  select n.id, n.name, n.version, n.checksum, n.shape::json, belay.store_now(), n.pivots::int[], n.irreversible::int[]
   from new_definitions n
-  on conflict (name, version) do nothing
+  on conflict do nothing
   returning id, name, version
 ),
 new_steps as (
@@ -67,19 +75,35 @@ export async function saveDefinitions(
   if (definitions.length === 0) return []
   const names = definitions.map((definition) => definition.name)
   const versions = definitions.map((definition) => definition.version)
-  const distinct = [...new Map(definitions.map((definition) => [nameOf(definition), definition])).values()]
+  let missing = [...new Map(definitions.map((definition) => [nameOf(definition), definition])).values()]
+  for (let tries = 0; tries < DEFINITION_NUMBERS_MAX; tries += 1) {
+    await insert(connection, missing, tries)
+    // A second statement has a fresh snapshot: it also sees what another process inserted meanwhile.
+    const rows = await connection.query(readDefinitions, [names, versions])
+    const stored = new Set(rows.map(nameOf))
+    missing = missing.filter((definition) => !stored.has(nameOf(definition)))
+    if (missing.length === 0) return rows.map((row) => ({ ...row, shape: JSON.parse(row.shape) }))
+  }
+  throw new Error(
+    `Workflow ${nameOf(missing[0]!)} was not stored: other definitions have all ${DEFINITION_NUMBERS_MAX} numbers that it may have. This should be impossible; report it with the rows of workflow_definitions.`,
+  )
+}
+
+async function insert(
+  connection: Connection,
+  definitions: readonly DefinitionRecord[],
+  tries: number,
+): Promise<void> {
   await connection.query(insertDefinitions, [
-    distinct.map((definition) => definition.name),
-    distinct.map((definition) => definition.version),
-    distinct.map((definition) => definition.checksum),
-    distinct.map((definition) => JSON.stringify(definition.shape)),
-    ...columnsOfSteps(distinct),
-    distinct.map(({ shape }) => numbersOf(shape, ({ pivot }) => pivot)),
-    distinct.map(({ shape }) => numbersOf(shape, ({ irreversible }) => irreversible)),
+    definitions.map((definition) => definition.name),
+    definitions.map((definition) => definition.version),
+    definitions.map((definition) => definition.checksum),
+    definitions.map((definition) => JSON.stringify(definition.shape)),
+    ...columnsOfSteps(definitions),
+    definitions.map(({ shape }) => numbersOf(shape, ({ pivot }) => pivot)),
+    definitions.map(({ shape }) => numbersOf(shape, ({ irreversible }) => irreversible)),
+    definitions.map((definition) => definitionNumber(definition, tries)),
   ])
-  // A second statement has a fresh snapshot: it also sees what another process inserted meanwhile.
-  const rows = await connection.query(readDefinitions, [names, versions])
-  return rows.map((row) => ({ ...row, shape: JSON.parse(row.shape) }))
 }
 
 /** The numbers of the steps of which this is true, as the text of an array; null if there are none. */
@@ -91,7 +115,7 @@ function numbersOf(
   return numbers.length === 0 ? null : `{${numbers.join()}}`
 }
 
-function nameOf({ name, version }: DefinitionRecord): string {
+function nameOf({ name, version }: Pick<DefinitionRecord, 'name' | 'version'>): string {
   return `${name}@${version}`
 }
 

@@ -1,3 +1,4 @@
+import { DEFINITION_NUMBERS_MAX, definitionNumber } from '@belay/workflow/adapter'
 import { expect } from 'vitest'
 import { type Cases, withSecond } from '../case.ts'
 import { chainEdges, DIAMOND, definitionRecord, fanEdges, PAIR } from '../scenario/index.ts'
@@ -11,6 +12,21 @@ export const definitionCases: Cases = {
     expect(saved.map(({ id: _, ...record }) => record)).toEqual(records)
     expect(new Set(saved.map(({ id }) => id)).size).toBe(2)
     expect(saved.every(({ id }) => Number.isInteger(id))).toBe(true)
+  },
+
+  'the number of a definition follows from its content, whatever was stored before it': async ({ adapter }) => {
+    const [first, second] = [definitionRecord('one', DIAMOND), definitionRecord('two', PAIR)]
+    await adapter.saveDefinitions([definitionRecord('before', PAIR)])
+
+    const saved = [...(await adapter.saveDefinitions([second])), ...(await adapter.saveDefinitions([first]))]
+
+    // A number in sequence would come to mean another definition once a store has lost the row that had it.
+    const numbers = [second, first].map((record) =>
+      Array.from({ length: DEFINITION_NUMBERS_MAX }, (_, tries) => definitionNumber(record, tries)),
+    )
+    saved.forEach(({ id }, index) => {
+      expect(numbers[index]).toContain(id)
+    })
   },
 
   'a definition keeps the version that it was derived from': async ({ adapter }) => {
