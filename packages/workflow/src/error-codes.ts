@@ -64,6 +64,15 @@ export type BelayErrorCode =
    */
   | 'unknown_run'
   /**
+   * A run that this process had seen going on is not in the store any more: the store lost its last commits, as after a failover to an asynchronous standby,
+   * or the run ended and was deleted at once.
+   *
+   * From: `result()`, `step()`, `watch()`
+   *
+   * Remedy: Start the run again with the same key. Look at what its steps may have done in other systems.
+   */
+  | 'run_lost'
+  /**
    * The key is used already, with other content: a run's key with another input, or a signal's key with another payload. Nothing was stored.
    *
    * From: `run()`, `runMany()`, `signal()`

@@ -1,4 +1,9 @@
-import { BelayError, type DefinitionRecord, definitionNumber, type SavedDefinition } from '@belay/workflow/adapter'
+import {
+  BelayError,
+  type DefinitionRecord,
+  definitionNumber,
+  type SavedDefinition,
+} from '@belay/workflow/adapter'
 import type { DefinitionRow, Rows } from './rows.ts'
 import type { MemoryTransaction } from './transaction.ts'
 

@@ -29,11 +29,12 @@ export function registerWorker(rows: Rows, worker: NewWorker): void {
 export function renew(rows: Rows, renewal: Renewal): Renewed | 'lost' {
   const worker = rows.workers.get(renewal.workerId)
   if (worker?.status !== 'live') return 'lost'
+  const renewedBefore = worker.renewedAt
   worker.leaseExpiresAt = rows.now + renewal.leaseMs
   worker.renewedAt = rows.now
   worker.busy = renewal.busy ?? worker.busy
   worker.known = renewal.known ?? null
-  return { peers: peersOf(rows, worker) }
+  return { peers: peersOf(rows, worker), renewedAt: rows.now, renewedBefore }
 }
 
 function peersOf(rows: Rows, worker: WorkerRow): readonly Peers[] {

@@ -15,6 +15,7 @@ import { type SqlAdapter, sqlAdapter } from '../adapter.ts'
 import type { Connection } from '../connection/connection.ts'
 import { poolConnection } from '../connection/pool-connection.ts'
 import { DEFAULT_SCHEMA, schemaName } from '../schema-name.ts'
+import { timelineReader } from '../store/read-store.ts'
 import { type Database, type DatabaseOptions, givenDatabase, ownDatabase } from './database.ts'
 import { givenClients } from './given-client.ts'
 import { channelOf, listenNotify } from './listener.ts'
@@ -161,6 +162,7 @@ export function postgres(source: PostgresSource, given: PostgresOptions = {}): P
     pool,
     onNotice,
     checkTransactions: database.checkTransactions,
+    timeline: timelineReader(connection),
     ...news.verbs,
   })
 }

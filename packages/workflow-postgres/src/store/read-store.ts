@@ -11,6 +11,17 @@ order by m.id
 limit 1`,
 }
 
+/**
+ * The server's history: its system identifier and its timeline, which a promotion and a recovery to a point in time make anew. No tables, no locks. It
+ * fails on a server that recovers, and where the functions are revoked or missing.
+ */
+export const readTimeline: Statement<{ readonly timeline: string }> = {
+  name: 'read_timeline',
+  text: `
+select s.system_identifier::text || '/' || left(pg_catalog.pg_walfile_name(pg_catalog.pg_current_wal_lsn()), 8) as timeline
+from pg_catalog.pg_control_system() s`,
+}
+
 /** Which of these definitions exist. Index: primary key. No locks. */
 export const readKnownDefinitions: Statement<{ readonly id: number }> = {
   name: 'read_known_definitions',
@@ -23,6 +34,29 @@ join belay.workflow_definitions d on d.id = any (array[wanted.id])`,
 export async function storeIdentity(connection: Pick<Connection, 'query'>): Promise<string> {
   const [row] = await connection.query(readStoreIdentity, [])
   return row?.identity ?? ''
+}
+
+/** Reads the timeline, or null. Does not ask again where it cannot be read: the server would log an error each time. */
+export function timelineReader(connection: Pick<Connection, 'query'>): () => Promise<string | null> {
+  let isReadable = true
+  return async () => {
+    if (!isReadable) return null
+    try {
+      const [row] = await connection.query(readTimeline, [])
+      return row?.timeline ?? null
+    } catch (error) {
+      isReadable = !isRefused(error)
+      return null
+    }
+  }
+}
+
+/** A right, a function or a feature is missing. */
+function isRefused(error: unknown): boolean {
+  const { cause } = error as { readonly cause?: unknown }
+  return [error, cause].some((each) =>
+    /^(42501|42883|0A000)$/.test(String((each as { code?: unknown })?.code)),
+  )
 }
 
 /** Whether all these definitions are stored. */

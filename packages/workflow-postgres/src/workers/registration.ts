@@ -28,15 +28,19 @@ export const renewWorker: Statement<{
   readonly peer_definition_ids: readonly number[]
   readonly peer_counts: readonly number[]
   readonly peer_ranks: readonly number[]
+  readonly renewed_at: number
+  readonly renewed_before: number
 }> = {
   name: 'renew_worker',
   text: `
 with renewed_worker as (
-  update belay.workflow_workers
+  update belay.workflow_workers w
   set lease_expires_at = belay.store_now() + $2::float8 * interval '1 millisecond', renewed_at = belay.store_now(),
-    busy = coalesce($3::int, busy), known = $4::int
-  where id = $1::uuid and status = 'live'
-  returning id, definition_ids
+    busy = coalesce($3::int, w.busy), known = $4::int
+  from belay.workflow_workers before
+  where w.id = $1::uuid and w.status = 'live' and before.id = w.id
+  returning w.id, w.definition_ids, (extract(epoch from w.renewed_at) * 1000)::float8 as renewed_at,
+    (extract(epoch from coalesce(before.renewed_at, before.started_at)) * 1000)::float8 as renewed_before
 ),
 peers as (
   select own.definition_id, (count(*))::int as count, (count(*) filter (where other.id < renewed.id))::int as rank
@@ -48,7 +52,7 @@ peers as (
       and other.definition_ids @> array[own.definition_id])
   group by own.definition_id
 )
-select coalesce(p.definition_ids, '{}') as peer_definition_ids, coalesce(p.counts, '{}') as peer_counts,
+select renewed_worker.renewed_at, renewed_worker.renewed_before, coalesce(p.definition_ids, '{}') as peer_definition_ids, coalesce(p.counts, '{}') as peer_counts,
   coalesce(p.ranks, '{}') as peer_ranks
 from renewed_worker
 cross join (
@@ -135,7 +139,7 @@ export async function renew(connection: Connection, renewal: Renewal): Promise<R
   if (row === undefined) return 'lost'
   const { peer_definition_ids: ids, peer_counts: counts, peer_ranks: ranks } = row
   const peers = ids.map((definitionId, at): Peers => ({ definitionId, count: counts[at]!, rank: ranks[at]! }))
-  return { peers }
+  return { peers, renewedAt: row.renewed_at, renewedBefore: row.renewed_before }
 }
 
 /**

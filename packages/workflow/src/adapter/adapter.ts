@@ -397,6 +397,12 @@ export interface Adapter extends ScheduleVerbs, LimitVerbs {
    */
   releaseKeys(request: { runIds: readonly string[]; finishedBefore: number }): Promise<readonly string[]>
 
+  /**
+   * Names the history of the database. It changes when a standby is promoted or a backup is restored, which may lose the last commits. Null if it cannot be
+   * read. Optional, for stores without standbys.
+   */
+  timeline?(): Promise<string | null>
+
   /** What may be wrong with the stored runs. Its cost depends on the number of live and recent runs, not on the history. */
   diagnose(request: { overdueMs: number; recentMs: number }): Promise<Diagnosis>
 

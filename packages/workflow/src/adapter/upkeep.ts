@@ -28,6 +28,13 @@ export interface Renewal {
 export interface Renewed {
   /** For each definition it registered for: the live workers that have handlers for it and a free slot. This worker always counts. */
   readonly peers: readonly Peers[]
+  /** When the store has the worker as renewed now. Epoch milliseconds, store clock. */
+  readonly renewedAt: number
+  /**
+   * The same before this renewal: what the renewal before it was told, or later if an answer was lost. An earlier instant shows that the store has lost
+   * commits.
+   */
+  readonly renewedBefore: number
 }
 
 export interface Peers {

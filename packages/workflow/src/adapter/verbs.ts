@@ -57,6 +57,7 @@ export const VERBS = {
   allowMigrations: { purpose: 'connection', lostAnswer: 'nothing', optional: true },
   now: { purpose: 'connection', lostAnswer: 'again', within: true },
   checkTransactions: { purpose: 'connection', lostAnswer: 'nothing', optional: true },
+  timeline: { purpose: 'connection', lostAnswer: 'again', optional: true },
   close: { purpose: 'connection', lostAnswer: 'nothing' },
 
   saveDefinitions: { purpose: 'definitions', lostAnswer: 'again', within: true },

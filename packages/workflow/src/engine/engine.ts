@@ -78,7 +78,8 @@ export class Engine extends RunVerbs implements AsyncDisposable {
     this.#settings = settings
     this.#events = new EventHub(log)
     this.#payloads = new PayloadCache(adapter)
-    this.#registry = new DefinitionRegistry(settings)
+    const onLost = () => this.#working.history.lostDefinition()
+    this.#registry = new DefinitionRegistry({ ...settings, onLost })
     this.#reports = new RunReports({ events: this.#events, registry: this.#registry })
     this.#working = new Working({
       settings,
@@ -93,8 +94,8 @@ export class Engine extends RunVerbs implements AsyncDisposable {
       new OutageWatch({ during, log, events: this.#events, random: runtime.random })
     const store: RunStarterParts['store'] = (runs) => this.#working.startRuns(runs)
     this.#starter = new RunStarter({ store, runtime, outage: outage('starting runs') })
-    this.#collector = callCollector({ adapter, runtime, outage: outage('collecting calls') })
-    const reading = { adapter, registry: this.#registry, runtime, tickMs }
+    const reading = { adapter, registry: this.#registry, runtime, tickMs, history: this.#working.history }
+    this.#collector = callCollector({ ...reading, outage: outage('collecting calls') })
     this.#watch = new RunWatch({ ...reading, events: this.#events, outage: outage('awaiting runs') })
     this.#observer = new RunObserver({ ...reading, outage: outage('watching runs') })
     this.#control = this.#openControl()
@@ -200,7 +201,10 @@ export class Engine extends RunVerbs implements AsyncDisposable {
    */
   async doctor(options?: DoctorOptions): Promise<DoctorReport> {
     this.#assertOpen()
-    return doctor(this.#settings.adapter, options, this.#settings.dev)
+    return doctor(this.#settings.adapter, options, {
+      dev: this.#settings.dev,
+      setBack: this.#working.history.recent,
+    })
   }
 
   /**

@@ -6,12 +6,14 @@ import type { DefinitionRegistry } from './base/definition-registry.ts'
 import type { EventHub } from './base/events.ts'
 import type { PayloadCache } from './base/payload-cache.ts'
 import { within } from './base/runtime.ts'
+import { StoreHistory } from './base/store-history.ts'
 import { withFollowUps } from './base/with-follow-ups.ts'
 import { type FamilyParts, familyOf } from './children/family.ts'
 import { tellMode } from './development.ts'
 import { followUps } from './follow-ups.ts'
 import type { EngineSettings } from './options.ts'
 import { queuedFirings } from './queued-firings.ts'
+import { lostDefinitions, restoreMissing } from './restore.ts'
 import { Retention } from './retention/retention.ts'
 import { storeDeclared } from './schedules/declared.ts'
 import { type FirerParts, fireDue } from './schedules/firing.ts'
@@ -35,13 +37,21 @@ type Acting = Pick<FamilyParts, 'starter' | 'control'>
 
 /** The engine's background work between `start()` and `stop()`: its worker and its retention. */
 export class Working {
+  readonly history: StoreHistory
   readonly #parts: WorkingParts
   #worker: Worker | undefined
   #retention: Retention | undefined
   #starting: Promise<void> | undefined
+  /** What the worker runs, by the store's number. */
+  #definitions: Map<number, WorkflowDefinition> = new Map()
+  #restoring: Promise<void> | undefined
 
   constructor(parts: WorkingParts) {
     this.#parts = parts
+    const { settings, events, payloads } = parts
+    this.history = new StoreHistory(settings, events, () => this.#wentBack())
+    // While it cannot be reached, a standby may take its place that has another outcome for a step than this process remembers.
+    events.on('store.unavailable', () => payloads.clear())
   }
 
   /** Starts the worker. Concurrent and later calls share one start, until it fails or the worker is stopped. */
@@ -60,6 +70,7 @@ export class Working {
     this.#worker = undefined
     this.#retention = undefined
     this.#starting = undefined
+    this.#definitions = new Map()
     const stopped = retention?.stop() ?? Promise.resolve()
     const { clock } = this.#parts.settings.runtime
     await Promise.all([worker?.stop(timeoutMs), within(clock, timeoutMs + ROUND_MS, stopped)])
@@ -69,7 +80,19 @@ export class Working {
 
   /** Stores new runs: through the worker, which takes on their first steps, if there is one. */
   startRuns(runs: readonly NewRun[]): Promise<readonly StartedRun[]> {
-    return this.#worker?.startRuns(runs) ?? this.#adapter.startRuns(runs)
+    const { registry } = this.#parts
+    return registry.sending(runs, (sent) => this.#worker?.startRuns(sent) ?? this.#adapter.startRuns(sent))
+  }
+
+  /**
+   * Stores again what the store may have lost of what this worker declares: its definitions, and limits and schedules that are missing. Calls that come
+   * together share one. Does nothing without a worker.
+   */
+  restore(): Promise<void> {
+    this.#restoring ??= this.#restore().finally(() => {
+      this.#restoring = undefined
+    })
+    return this.#restoring
   }
 
   /** These runs were stopped. */
@@ -98,7 +121,9 @@ export class Working {
     const { settings, ...parts } = this.#parts
     tellMode(settings)
     await this.#adapter.open()
-    const definitions = await this.#runnable()
+    const definitions = new Map(await this.#runnable())
+    this.#tellUnrunnable()
+    this.#definitions = definitions
     if ([...definitions.values()].some(isTransactional)) this.#adapter.checkTransactions?.()
     if (definitions.size === 0)
       settings.log.warn('This worker has no workflow to run. Pass `workflows` to createEngine().')
@@ -116,6 +141,8 @@ export class Working {
       ...parts,
       definitions,
       children,
+      history: this.history,
+      restore: () => this.restore(),
       fireSchedules: () => fireDue(this.firing),
       endFollowers: [
         ...this.#endFollowers(definitions),
@@ -151,8 +178,33 @@ export class Working {
 
   async #storeSchedules(): Promise<void> {
     const { schedules } = this.#parts.settings
-    if (schedules !== undefined)
-      await storeDeclared({ ...this.firing, assertOpen: () => {}, onChanged: () => this.wake() }, schedules)
+    if (schedules !== undefined) await storeDeclared(this.#storing, schedules)
+  }
+
+  get #storing() {
+    return { ...this.firing, assertOpen: () => {}, onChanged: () => this.wake() }
+  }
+
+  #wentBack(): void {
+    const { payloads, settings } = this.#parts
+    payloads.clear()
+    this.restore().catch((error: unknown) => {
+      settings.log.error('What the store has lost could not be stored again.', { error })
+    })
+  }
+
+  async #restore(): Promise<void> {
+    const definitions = this.#definitions
+    if (definitions.size === 0) return
+    const lost = await lostDefinitions(this.#adapter, definitions)
+    if (lost.length > 0)
+      this.history.lost(`the definition of workflow ${lost.join(', ')} is not there any more`)
+    const saved = await this.#runnable()
+    for (const id of definitions.keys()) if (!saved.has(id)) definitions.delete(id)
+    for (const [id, workflow] of saved) definitions.set(id, workflow)
+    const { schedules } = this.#parts.settings
+    await restoreMissing(this.#storing, { limits: declaredLimits(definitions.values()), schedules })
+    if (lost.length > 0) await this.#worker?.registerAgain()
   }
 
   /** The definitions that this process has handlers for, by the store's number. */
@@ -161,13 +213,18 @@ export class Working {
     const runnable = new Map<number, WorkflowDefinition>()
     for (const [id, workflow] of await registry.saveAll(withFollowUps(settings.workflows))) {
       if (workflow.runnable) runnable.set(id, workflow)
-      else
-        settings.log.info(
-          'A workflow without handlers was registered: this process can start its runs, but not execute their steps.',
-          { workflow: workflow.name },
-        )
     }
     return runnable
+  }
+
+  #tellUnrunnable(): void {
+    const { log, workflows } = this.#parts.settings
+    for (const { name, runnable } of workflows)
+      if (!runnable)
+        log.info(
+          'A workflow without handlers was registered: this process can start its runs, but not execute their steps.',
+          { workflow: name },
+        )
   }
 
   /** None, if none of the definitions needs any: then nobody asks for ends. */

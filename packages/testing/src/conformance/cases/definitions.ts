@@ -14,7 +14,9 @@ export const definitionCases: Cases = {
     expect(saved.every(({ id }) => Number.isInteger(id))).toBe(true)
   },
 
-  'the number of a definition follows from its content, whatever was stored before it': async ({ adapter }) => {
+  'the number of a definition follows from its content, whatever was stored before it': async ({
+    adapter,
+  }) => {
     const [first, second] = [definitionRecord('one', DIAMOND), definitionRecord('two', PAIR)]
     await adapter.saveDefinitions([definitionRecord('before', PAIR)])
 

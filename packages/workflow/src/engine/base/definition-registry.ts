@@ -3,6 +3,7 @@ import {
   continuesPast,
   type DefinitionRecord,
   type FoundRun,
+  type NewRun,
   type SavedDefinition,
   type WithinTransaction,
 } from '../../adapter/index.ts'
@@ -17,6 +18,8 @@ export interface DefinitionRegistryParts {
   /** Whether a changed shape gets a version of its own. */
   readonly dev: boolean
   readonly log: Logger
+  /** The store lacked a definition that this process had saved. */
+  readonly onLost?: (() => void) | undefined
 }
 
 /**
@@ -69,6 +72,37 @@ export class DefinitionRegistry {
     }
   }
 
+  /** Saves a definition whatever this process has saved before: the store may have lost it. */
+  async saveAgain(workflow: WorkflowDefinition, tx?: unknown): Promise<SavedDefinition> {
+    return this.#saveOne(workflow, cacheKey(workflow), tx === undefined ? undefined : { tx })
+  }
+
+  /**
+   * Sends new runs to the store. If the store lacks a definition of theirs that this process has saved, as after a failover that lost it, saves it again
+   * and sends them once more.
+   */
+  async sending<New extends NewRun, Result>(
+    runs: readonly New[],
+    send: (runs: readonly New[]) => Promise<Result>,
+    tx?: unknown,
+  ): Promise<Result> {
+    try {
+      return await send(runs)
+    } catch (error) {
+      if (!BelayError.is(error) || error.code !== 'unknown_workflow') throw error
+      const renumbered = new Map<number, number>()
+      for (const id of new Set(runs.map((run) => run.definitionId))) {
+        const workflow = this.#known.get(id)
+        if (workflow !== undefined) renumbered.set(id, (await this.saveAgain(workflow, tx)).id)
+      }
+      if (renumbered.size === 0) throw error
+      this.#parts.onLost?.()
+      return send(
+        runs.map((run) => ({ ...run, definitionId: renumbered.get(run.definitionId) ?? run.definitionId })),
+      )
+    }
+  }
+
   async #saveOne(
     workflow: WorkflowDefinition,
     key: string,
@@ -100,6 +134,9 @@ export class DefinitionRegistry {
   }
 
   #keep(workflow: WorkflowDefinition, key: string, saved: SavedDefinition): void {
+    const before = this.#saved.get(key)
+    // A number that the store does not have any more may come to mean another definition.
+    if (before !== undefined && before.id !== saved.id) this.#known.delete(before.id)
     this.#saved.set(key, saved)
     const isDerived = saved.version !== workflow.version
     this.#known.set(saved.id, isDerived ? withVersionOf(workflow, saved) : workflow)
@@ -108,6 +145,12 @@ export class DefinitionRegistry {
   /** The definition with this number, if this process has it. */
   known(definitionId: number): WorkflowDefinition | undefined {
     return this.#known.get(definitionId)
+  }
+
+  /** The same definition in this process, if it has it. */
+  knownAs({ id, name, checksum }: SavedDefinition): WorkflowDefinition | undefined {
+    const known = this.#known.get(id)
+    return known?.name === name && known.record.checksum === checksum ? known : undefined
   }
 
   /** The name, version and shape of the definition with this number, if this process has it or has read it. */

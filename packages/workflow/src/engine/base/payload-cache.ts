@@ -97,6 +97,12 @@ export class PayloadCache {
     return this.#find(runId)?.cause
   }
 
+  clear(): void {
+    this.#young.clear()
+    this.#old.clear()
+    this.#youngChars = 0
+  }
+
   forget(runId: string): void {
     const entry = this.#young.get(runId)
     if (entry !== undefined) {

@@ -206,7 +206,8 @@ export class Control {
     checkDefinition(call, workflow)
     this.#parts.assertOpen()
     await this.#parts.adapter.open()
-    return this.#parts.registry.save(workflow)
+    // Not from memory: a run must never be moved to a definition that the store has lost.
+    return this.#parts.registry.saveAgain(workflow)
   }
 
   /** The actions of operators on a run and the signals it received, oldest first. */

@@ -3,6 +3,7 @@ import type { Adapter, Diagnosis } from '../../adapter/index.ts'
 import type { Duration } from '../../duration.ts'
 import { BelayError } from '../../errors.ts'
 import { checkOptions, duration, type OptionTable, share } from '../../options/index.ts'
+import type { SetBack } from '../base/store-history.ts'
 import type { Finding } from './finding.ts'
 import { findingsOf } from './findings.ts'
 import { limitFindings } from './limit-findings.ts'
@@ -41,7 +42,7 @@ const OPTIONS = {
 export async function doctor(
   adapter: Adapter,
   options: DoctorOptions = {},
-  dev = false,
+  { dev = false, setBack }: { readonly dev?: boolean; readonly setBack?: SetBack | undefined } = {},
 ): Promise<DoctorReport> {
   const checked = checkOptions('doctor()', options, OPTIONS)
   const { pausedFor: pausedMs, overdueFor: overdueMs, recent: recentMs, failureRate } = checked
@@ -55,6 +56,7 @@ export async function doctor(
   const diagnosis = await adapter.diagnose({ overdueMs, recentMs })
   const derivedFrom = await derivedVersions(adapter, diagnosis)
   const findings = [
+    ...(setBack === undefined ? [] : [wentBack(setBack)]),
     ...findingsOf(diagnosis, { pausedMs, failureRate, dev, derivedFrom }),
     ...(await scheduleFindings(adapter, diagnosis, overdueMs)),
     ...(await adapter.readLimits()).flatMap(limitFindings),
@@ -80,6 +82,10 @@ async function derivedVersions(
       derivedFrom === undefined ? [] : [[id, derivedFrom]],
     ),
   )
+}
+
+function wentBack({ at, isSure, what, remedy }: SetBack): Finding {
+  return { type: 'store_went_back', at: new Date(at), isSure, message: what, remedy }
 }
 
 function unusable(adapter: Adapter, { code, message }: BelayError): DoctorReport {

@@ -10,6 +10,8 @@ type FindingFacts =
   /** Runs whose undo failed permanently: an operator must act. */
   | ({ readonly type: 'parked_runs' } & SomeRuns)
   | ({ readonly type: 'paused_runs' } & SomeRuns)
+  /** In the last hour, this engine noticed that the store lacks commits which it had confirmed, or (`isSure: false`) that it may lack some. */
+  | { readonly type: 'store_went_back'; readonly at: Date; readonly isSure: boolean }
   /** A worker's lease has expired, and its steps were not returned to the queue. */
   | {
       readonly type: 'dead_worker'

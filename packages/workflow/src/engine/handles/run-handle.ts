@@ -54,7 +54,7 @@ export interface RunHandle<Outputs = Readonly<Record<string, unknown>>, Sent = R
    * Waits for the end of the run, without limit or up to `timeout`. Resolves to every step's output, by step name.
    *
    * @throws RunFailedError when the run failed or was cancelled, after its undo has ended; BelayError `result_timeout` or `result_aborted` when the
-   * wait ends before the run, which continues; `unknown_run`, `engine_closed`, `invalid_option`; `other_version`, at once, when the run was found
+   * wait ends before the run, which continues; `unknown_run`, `run_lost`, `engine_closed`, `invalid_option`; `other_version`, at once, when the run was found
    * by its key and its version is not that of the definition that types this handle.
    */
   result(options?: ResultOptions): Promise<Outputs>
@@ -70,7 +70,7 @@ export interface RunHandle<Outputs = Readonly<Record<string, unknown>>, Sent = R
    * Iterates over the changes of the run, its steps, its values and its progress, beginning with the present state. Ends with the run, when
    * `result()` would settle. Changes that come faster than they are taken are told as one.
    *
-   * @throws BelayError `invalid_option`; in the iteration `watch_aborted`, `unknown_run`, `engine_closed`.
+   * @throws BelayError `invalid_option`; in the iteration `watch_aborted`, `unknown_run`, `run_lost`, `engine_closed`.
    */
   watch(options?: WatchOptions): AsyncIterableIterator<WatchedChange<Outputs>>
   /** Reads the latest values that the run's steps published, by key. Throws `unknown_run`. */
@@ -246,7 +246,10 @@ class Handle {
 
   async result(options?: ResultOptions): Promise<Readonly<Record<string, unknown>>> {
     if (this.version !== this.#typedBy) throw this.#otherVersion()
-    const ended = await this.#parts.watch.over(this.id, checkResultOptions(options))
+    const ended = await this.#parts.watch.over(this.id, {
+      ...checkResultOptions(options),
+      isStarted: this.created,
+    })
     if (ended.outputs === undefined) throw new RunFailedError(runSnapshot(ended.seen))
     return ended.outputs
   }
@@ -255,12 +258,13 @@ class Handle {
     if (this.version !== this.#typedBy) throw this.#otherVersion()
     checkStepArgument('step()', step)
     const patience = checkResultOptions(options, 'step()')
-    return stepResult(this.#parts.observer, { runId: this.id, step, ...patience })
+    const isStarted = this.created
+    return stepResult(this.#parts.observer, { runId: this.id, step, isStarted, ...patience })
   }
 
   watch(options?: WatchOptions): AsyncIterableIterator<WatchedChange> {
     return watchRun(
-      async () => this.#parts.observer.follow(this.id, { withItems: true }),
+      async () => this.#parts.observer.follow(this.id, { withItems: true, isStarted: this.created }),
       checkWatchOptions(options),
     )
   }

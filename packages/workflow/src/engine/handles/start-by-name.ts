@@ -69,7 +69,7 @@ async function findWorkflow(
       ? await newestStored(adapter, name, tx)
       : await adapter.findDefinition({ name, version }, { tx })
   if (stored === null) throw unknownWorkflow(name, version, settings.workflows)
-  const started = registry.known(stored.id)
+  const started = registry.knownAs(stored)
   return started === undefined ? { workflow: undefined, stored } : { workflow: started }
 }
 

@@ -5,9 +5,11 @@ import type { DefinitionRegistry } from '../base/definition-registry.ts'
 import { idlingOf, Loop, NOW } from '../base/loop.ts'
 import type { OutageWatch } from '../base/outage.ts'
 import { type Runtime, stillnessOf } from '../base/runtime.ts'
+import type { StoreHistory } from '../base/store-history.ts'
 import { readRun, readWholeRun } from './read-run.ts'
 import { RunFeed, type SeenRun } from './run-feed.ts'
-import { unknownRun } from './run-reference.ts'
+import { lostRun, unknownRun } from './run-reference.ts'
+import { isOver } from './run-snapshot.ts'
 import { onStandstill } from './standstill.ts'
 
 /** The most runs in one query. */
@@ -21,6 +23,7 @@ export interface RunObserverParts {
   readonly runtime: Runtime
   readonly tickMs: number
   readonly outage: OutageWatch
+  readonly history: Pick<StoreHistory, 'recent'>
 }
 
 interface Observed {
@@ -28,6 +31,8 @@ interface Observed {
   /** What the newest read run looked like just before it was read. */
   print: ObservedRun | undefined
   seen: SeenRun | undefined
+  /** This process has started the run. */
+  isStarted: boolean
 }
 
 /**
@@ -71,7 +76,13 @@ export class RunObserver {
   }
 
   /** Begins to follow a run. The feed's end must be told with stop(). */
-  follow(runId: string, { withItems }: { readonly withItems: boolean }): RunFeed {
+  follow(
+    runId: string,
+    {
+      withItems,
+      isStarted = false,
+    }: { readonly withItems: boolean; readonly isStarted?: boolean | undefined },
+  ): RunFeed {
     let stopWatch = () => {}
     const feed: RunFeed = new RunFeed(runId, withItems, () => {
       stopWatch()
@@ -89,9 +100,11 @@ export class RunObserver {
       feeds: new Set(),
       print: undefined,
       seen: undefined,
+      isStarted,
     }
     this.#runs.set(runId, observed)
     observed.feeds.add(feed)
+    observed.isStarted ||= isStarted
     // What others saw may be a tick old, but the feed begins with the present state.
     observed.print = undefined
     this.#hint(runId)
@@ -144,12 +157,19 @@ export class RunObserver {
     // Its last watcher has left meanwhile.
     if (observed === undefined) return
     const seen = print === undefined ? null : await this.#seen(observed, print)
-    if (seen === null) return this.#fail(runId, unknownRun({ runId }))
+    if (seen === null)
+      return this.#fail(runId, this.#isLost(observed) ? lostRun(runId) : unknownRun({ runId }))
     observed.seen = seen
     const served = [...observed.feeds].filter(({ withItems }) => seen.items !== undefined || !withItems)
     // A feed that wants items may have come during the reading. It has hinted at the run, which is read again.
     observed.print = served.length === observed.feeds.size ? print : undefined
     for (const feed of served) feed.see(seen)
+  }
+
+  /** Not if it may have ended and been deleted. */
+  #isLost({ seen, isStarted }: Observed): boolean {
+    if (seen !== undefined) return !isOver(seen.run, seen.steps)
+    return isStarted && this.#parts.history.recent !== undefined
   }
 
   async #seen(observed: Observed, print: ObservedRun): Promise<SeenRun | null> {

@@ -103,13 +103,22 @@ export function unknownRun(lookup: RunLookup): BelayError {
     const { runId } = lookup
     return new BelayError(
       'unknown_run',
-      `There is no run ${runId}: it was pruned, it was never started, or the transaction that started it was not committed.`,
+      `There is no run ${runId}: it was pruned, it was never started, or the transaction that started it was not committed. A store that lost its last commits in a failover does not have it either.`,
       { runId },
     )
   }
   return new BelayError(
     'unknown_run',
     `There is no run of workflow ${shown(lookup.workflow)} with key ${shown(lookup.key)}: it was never started, it was pruned, its key was released, or the transaction that started it was not committed.`,
+  )
+}
+
+/** The error for a run that this process has seen in the store, going on, and that is not there any more. */
+export function lostRun(runId: string): BelayError {
+  return new BelayError(
+    'run_lost',
+    `Run ${runId} is not in the store any more, although this process has seen it there: the store has lost its last commits, as after a failover to a standby that had not received them, or the run ended and was deleted at once. If it is lost, start it again, with the same key; effects of its steps in other systems remain, and the steps' idempotency keys will be others.`,
+    { runId },
   )
 }
 

@@ -5,11 +5,12 @@ import type { EventHub } from '../base/events.ts'
 import { idlingOf, Loop, NEVER, NOW } from '../base/loop.ts'
 import type { OutageWatch } from '../base/outage.ts'
 import { type Runtime, stillnessOf } from '../base/runtime.ts'
+import type { StoreHistory } from '../base/store-history.ts'
 import { EndNews } from './end-news.ts'
 import { readWholeRun } from './read-run.ts'
 import { limitWait, type Patience, resultAborted } from './result-options.ts'
 import type { SeenRun } from './run-feed.ts'
-import { unknownRun } from './run-reference.ts'
+import { lostRun, unknownRun } from './run-reference.ts'
 import { isOver, outputsOfResult } from './run-snapshot.ts'
 import { onStandstill } from './standstill.ts'
 
@@ -41,6 +42,13 @@ interface RunWatchParts {
   readonly tickMs: number
   readonly outage: OutageWatch
   readonly events: EventHub
+  readonly history: Pick<StoreHistory, 'recent'>
+}
+
+/** How long to wait for a run, and what is known of it. */
+export interface Awaiting extends Partial<Patience> {
+  /** This process has started it. */
+  readonly isStarted?: boolean | undefined
 }
 
 /**
@@ -54,9 +62,14 @@ export class RunWatch {
   readonly #runtime: Runtime
   readonly #tickMs: number
   readonly #news: EndNews
+  readonly #history: RunWatchParts['history']
   /** When the workers were last told that somebody awaits these runs. */
   readonly #announcedAt = new Map<string, number>()
   readonly #waiters = new Map<string, Waiter[]>()
+  /** Awaited runs that were going on when the store was last asked. */
+  readonly #seen = new Set<string>()
+  /** Awaited runs that this process has started. */
+  readonly #started = new Set<string>()
   /** Runs whose status this process has just seen: they need no query. */
   readonly #reported = new Map<string, RunStatus>()
   /** Runs awaited since the last round. */
@@ -70,6 +83,7 @@ export class RunWatch {
     this.#registry = parts.registry
     this.#runtime = parts.runtime
     this.#tickMs = parts.tickMs
+    this.#history = parts.history
     this.#news = new EndNews({
       adapter: parts.adapter,
       clock: parts.runtime.clock,
@@ -93,8 +107,8 @@ export class RunWatch {
     })
   }
 
-  /** Resolves once the run has ended; rejects with `unknown_run`, `engine_closed`, `result_timeout` or `result_aborted`. */
-  over(runId: string, { timeoutMs, signal }: Partial<Patience> = {}): Promise<Ended> {
+  /** Resolves once the run has ended; rejects with `unknown_run`, `run_lost`, `engine_closed`, `result_timeout` or `result_aborted`. */
+  over(runId: string, { timeoutMs, signal, isStarted }: Awaiting = {}): Promise<Ended> {
     if (this.#closed) return Promise.reject(closedError(runId))
     if (signal?.aborted) return Promise.reject(resultAborted({ runId }, signal))
     return new Promise((resolve, reject) => {
@@ -112,6 +126,7 @@ export class RunWatch {
       const waiter: Waiter = { resolve, reject, stopWaiting }
       this.#waiters.set(runId, [...(this.#waiters.get(runId) ?? []), waiter])
       this.#unasked.add(runId)
+      if (isStarted) this.#started.add(runId)
       this.#news.awaiting(true)
       this.#loop.wake()
     })
@@ -163,7 +178,9 @@ export class RunWatch {
       const asked = awaited.slice(start, start + ASK_MAX)
       const found = await this.#adapter.readStatuses(asked, { stored: true })
       const statuses = new Map(found.map(({ runId, status }) => [runId, status]))
-      for (const runId of asked) if (!statuses.has(runId)) this.#fail(runId)
+      for (const runId of asked) if (!statuses.has(runId)) this.#fail(runId, this.#isLost(runId))
+      for (const [runId, status] of statuses)
+        if (!mayBeOver(status) && this.#waiters.has(runId)) this.#seen.add(runId)
       await this.#look([...statuses])
     }
   }
@@ -207,8 +224,12 @@ export class RunWatch {
     this.#loop.wake()
   }
 
-  #fail(runId: string): void {
-    const error = unknownRun({ runId })
+  #isLost(runId: string): boolean {
+    return this.#seen.has(runId) || (this.#started.has(runId) && this.#history.recent !== undefined)
+  }
+
+  #fail(runId: string, isLost = false): void {
+    const error = isLost ? lostRun(runId) : unknownRun({ runId })
     this.#end(runId, (waiter) => waiter.reject(error))
   }
 
@@ -231,6 +252,8 @@ export class RunWatch {
   /** Nobody waits for the run any more. */
   #drop(runId: string): void {
     this.#waiters.delete(runId)
+    this.#seen.delete(runId)
+    this.#started.delete(runId)
     this.#announcedAt.delete(runId)
     if (this.#waiters.size === 0) this.#news.awaiting(false)
   }

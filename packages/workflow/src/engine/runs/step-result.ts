@@ -2,10 +2,11 @@ import { isTerminal, type StepRecord, type StepStatus } from '../../adapter/inde
 import { isOpenerName } from '../../definition/map-draft.ts'
 import { BelayError } from '../../errors.ts'
 import { fromJsonText } from '../base/payload.ts'
-import { limitWait, type Patience, resultAborted } from './result-options.ts'
+import { limitWait, resultAborted } from './result-options.ts'
 import type { SeenRun } from './run-feed.ts'
 import type { RunObserver } from './run-observer.ts'
 import { isOver, outputOf } from './run-snapshot.ts'
+import type { Awaiting } from './run-watch.ts'
 import { unknownStep } from './unknown-step.ts'
 
 /** The error of `step()` for a step that has no result: it failed for good, was cancelled or undone, or its run ended without it. */
@@ -47,11 +48,11 @@ function reasonOf(status: StepStatus): string {
 /** Waits until a step has a result. */
 export async function stepResult(
   observer: RunObserver,
-  { runId, step, timeoutMs, signal }: Patience & { readonly runId: string; readonly step: string },
+  { runId, step, timeoutMs, signal, isStarted }: Awaiting & { readonly runId: string; readonly step: string },
 ): Promise<unknown> {
   if (signal?.aborted) throw resultAborted({ runId, step }, signal)
   // Only items and rounds have names with a key in brackets.
-  const feed = observer.follow(runId, { withItems: step.endsWith(']') && !isOpenerName(step) })
+  const feed = observer.follow(runId, { withItems: step.endsWith(']') && !isOpenerName(step), isStarted })
   const giveUp = (error: BelayError) => feed.cut(error)
   const stopWaiting = limitWait({ clock: observer.clock, runId, step, timeoutMs, signal, giveUp })
   try {

@@ -50,6 +50,22 @@ export async function storeDeclared(
   }
 }
 
+/** Stores those that the store does not have. */
+export async function storeMissing(
+  parts: Omit<SchedulesParts, 'onStarted' | 'onCancelled'>,
+  declared: readonly DeclaredSchedule[],
+): Promise<void> {
+  for (let start = 0; start < declared.length; start += PAGE) {
+    const part = declared.slice(start, start + PAGE)
+    const names = part.map(({ name }) => name)
+    const { schedules } = await parts.adapter.readSchedules({ names, limit: names.length })
+    const known = new Set(schedules.map(({ name }) => name))
+    for (const { name, ...schedule } of part)
+      if (!known.has(name))
+        await putSchedule(parts, { call: `${CALL}: schedule ${shown(name)}`, name, schedule, declared: true })
+  }
+}
+
 async function pauseAll(
   { adapter, log }: Pick<SchedulesParts, 'adapter' | 'log'>,
   names: readonly string[],

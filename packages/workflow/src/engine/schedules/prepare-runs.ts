@@ -51,7 +51,7 @@ export class RunPreparer {
   async runOf(schedule: ScheduleRecord, scheduledAt: number, cause: Wanted['cause']): Promise<NewRun> {
     const { registry } = this.#parts
     const definition = await this.#definitionOf(schedule)
-    const workflow: WorkflowDefinition | undefined = registry.known(definition.id)
+    const workflow: WorkflowDefinition | undefined = registry.knownAs(definition)
     const { name, spec } = schedule
     const tag = `schedule:${name}`
     const tags = tag.length > TAG_LENGTH_MAX ? spec.tags : [...new Set([...spec.tags, tag])]
@@ -76,19 +76,28 @@ export class RunPreparer {
   }
 
   async #find(name: string, version: number | null): Promise<SavedDefinition> {
-    const { adapter } = this.#parts
+    const { adapter, registry, settings } = this.#parts
     const tx = this.#tx
     const found =
       version === null
         ? await newestStored(adapter, name, tx)
         : await adapter.findDefinition({ name, version }, { tx })
     if (found !== null) return found
+    const own = settings.workflows
+      .filter((workflow) => workflow.name === name && (version === null || version === workflow.version))
+      .reduce<WorkflowDefinition | undefined>(newer, undefined)
+    // This process has saved it when it started: the store has lost it.
+    if (own !== undefined) return registry.saveAgain(own, tx)
     const what = version === null ? '' : `version ${version} of `
     throw new BelayError(
       'unknown_workflow',
       `There is no ${what}workflow ${shown(name)} in the store. Start an engine that has the definition among its \`workflows\`, or start a run with it: either stores it.`,
     )
   }
+}
+
+function newer(one: WorkflowDefinition | undefined, other: WorkflowDefinition): WorkflowDefinition {
+  return one === undefined || other.version > one.version ? other : one
 }
 
 /** The key of the run for a time of a schedule: whoever starts it, and however often, there is one. */

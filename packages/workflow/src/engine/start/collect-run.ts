@@ -4,6 +4,7 @@ import type { Adapter, CollectedRun, CollectMode, NewCall, SavedDefinition } fro
 import type { StartPolicy } from '../../definition/start-policy.ts'
 import { BelayError } from '../../errors.ts'
 import { shown } from '../../shown.ts'
+import type { DefinitionRegistry } from '../base/definition-registry.ts'
 import { jsonBytes } from '../base/payload.ts'
 import type { CheckedRun } from './checked-run.ts'
 import { RunStarter, type RunStarterParts, STARTS_MAX, type Start } from './run-starter.ts'
@@ -13,10 +14,19 @@ export type CallCollector = RunStarter<NewCall, CollectedRun>
 /** Sends one call to the store at a time, so that the calls of a process keep their order. */
 export function callCollector({
   adapter,
+  registry,
   ...parts
-}: Pick<RunStarterParts, 'runtime' | 'outage'> & { readonly adapter: Adapter }): CallCollector {
-  return new RunStarter({ ...parts, store: (calls) => adapter.collectCalls(calls), lanes: 1 })
+}: Pick<RunStarterParts, 'runtime' | 'outage'> & CollectingParts): CallCollector {
+  const store: CollectingStore = (calls) => registry.sending(calls, (sent) => adapter.collectCalls(sent))
+  return new RunStarter({ ...parts, store, lanes: 1 })
 }
+
+interface CollectingParts {
+  readonly adapter: Adapter
+  readonly registry: DefinitionRegistry
+}
+
+type CollectingStore = RunStarterParts<NewCall, CollectedRun>['store']
 
 /** How a call was collected. */
 export interface CollectedStart {
@@ -52,13 +62,19 @@ export async function collectAlone(
 
 /** Collects calls inside the caller's transaction. Never repeated, as a start there. */
 export async function collectWithin(
-  adapter: Adapter,
+  { adapter, registry }: CollectingParts,
   calls: readonly NewCall[],
   tx: unknown,
 ): Promise<readonly CollectedRun[]> {
   const collected: CollectedRun[] = []
   for (let first = 0; first < calls.length; first += STARTS_MAX)
-    collected.push(...(await adapter.collectCalls(calls.slice(first, first + STARTS_MAX), { tx })))
+    collected.push(
+      ...(await registry.sending(
+        calls.slice(first, first + STARTS_MAX),
+        (sent) => adapter.collectCalls(sent, { tx }),
+        tx,
+      )),
+    )
   return collected
 }
 

@@ -192,7 +192,7 @@ async function storedDefinition(
  * Caches nothing, because the transaction may be rolled back.
  */
 async function startWithin(
-  { adapter }: StartRunParts,
+  { adapter, registry }: StartRunParts,
   definition: SavedDefinition,
   runs: readonly NewRun[],
   tx: unknown,
@@ -200,7 +200,7 @@ async function startWithin(
   const started: StartedHandle[] = []
   for (let first = 0; first < runs.length; first += STARTS_MAX) {
     const batch = runs.slice(first, first + STARTS_MAX)
-    const stored = await adapter.startRuns(batch, { tx })
+    const stored = await registry.sending(batch, (sent) => adapter.startRuns(sent, { tx }), tx)
     batch.forEach((run, index) => {
       const found = stored[index]!
       assertNotFull(run, found)
@@ -230,9 +230,7 @@ async function collectRuns(
   const given = { policy, inputMaxBytes: parts.settings.payloadMaxBytes }
   const calls = checked.map((run) => newCall(newRun(parts, definition, run), run, given))
   const collected =
-    tx === undefined
-      ? await collectAlone(parts.collector, calls)
-      : await collectWithin(parts.adapter, calls, tx)
+    tx === undefined ? await collectAlone(parts.collector, calls) : await collectWithin(parts, calls, tx)
   return collected.map((start, index): Collected => {
     try {
       if ('refused' in start && start.refused === true) throw start.error

@@ -20,8 +20,6 @@ export class Claimer {
   readonly #parts: ClaimerParts
   #queue: QueueState = 'likely'
   #rotation = 0
-  /** The definitions whose runs may have undos. */
-  readonly #undoable: readonly number[]
   /** When undos were last looked for while all slots were taken. */
   #undosSoughtAt = Number.NEGATIVE_INFINITY
   /** When the claim window was last told that a tick has passed. */
@@ -30,7 +28,6 @@ export class Claimer {
   constructor(parts: ClaimerParts) {
     this.#parts = parts
     this.#tickedAt = parts.runtime.clock.now()
-    this.#undoable = [...parts.definitions].filter(([, { record }]) => hasUndos(record)).map(([id]) => id)
   }
 
   /** What the worker expects of the queue. */
@@ -71,10 +68,13 @@ export class Claimer {
   async #claimUndos({ capacity, intake }: Session): Promise<'lost' | 'done'> {
     const { runtime, tickMs, undoSlots } = this.#parts
     const now = runtime.clock.now()
-    const isSought = undoSlots > 0 && this.#undoable.length > 0 && capacity.room === 0
+    const isSought = undoSlots > 0 && capacity.room === 0
     if (!isSought || now < this.#undosSoughtAt + tickMs) return 'done'
     this.#undosSoughtAt = now
-    return (await intake.claimUndos(this.#undoable)) === 'lost' ? 'lost' : 'done'
+    // The definitions whose runs may have undos.
+    const undoable = [...this.#parts.definitions].filter(([, { record }]) => hasUndos(record))
+    if (undoable.length === 0) return 'done'
+    return (await intake.claimUndos(undoable.map(([id]) => id))) === 'lost' ? 'lost' : 'done'
   }
 
   #tick(session: Session): void {

@@ -18,7 +18,7 @@ export interface DueWatchParts {
   readonly horizonMs: number
   /** The time from one look to the next without alarms: the horizon, or more if other workers look too. */
   readonly intervalMs: () => number
-  readonly definitionIds: readonly number[]
+  readonly definitions: ReadonlyMap<number, unknown>
   /** A step has become claimable. */
   readonly onDue: () => void
   /** Fires the schedules that are due. Resolves to whether one of them changed. */
@@ -68,7 +68,8 @@ export class DueWatch {
   }
 
   async #look(): Promise<void> {
-    const { adapter, definitionIds, runtime } = this.#parts
+    const { adapter, definitions, runtime } = this.#parts
+    const definitionIds = [...definitions.keys()]
     this.#lookedAt = runtime.clock.now()
     const { claimInMs, deadlineInMs, scheduleInMs } = await adapter.upcoming({ definitionIds })
     if (deadlineInMs !== null && deadlineInMs <= 0) await this.#expire()

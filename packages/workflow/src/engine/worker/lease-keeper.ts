@@ -1,6 +1,7 @@
-import type { Adapter } from '../../adapter/index.ts'
+import type { Adapter, Renewed } from '../../adapter/index.ts'
 import type { WorkflowDefinition } from '../../definition/workflow.ts'
 import type { Runtime } from '../base/runtime.ts'
+import type { StoreHistory } from '../base/store-history.ts'
 import { knownBefore } from './known-attempts.ts'
 import type { Crowd } from './peers.ts'
 import type { Session } from './session.ts'
@@ -24,12 +25,15 @@ export interface LeaseKeeperParts {
   readonly onFewer: () => void
   /** A difference between the store and the session must be confirmed. */
   readonly onDifference: () => void
+  readonly history: Pick<StoreHistory, 'look' | 'lost'>
 }
 
 /** Keeps a worker's lease and checks what it holds: registers, renews, and compares with the store. */
 export class LeaseKeeper {
   readonly #parts: LeaseKeeperParts
   #foundDifference = false
+  /** What the newest renewal of an identity was told. */
+  #renewed: { readonly workerId: string; readonly at: number } | undefined
 
   constructor(parts: LeaseKeeperParts) {
     this.#parts = parts
@@ -76,6 +80,19 @@ export class LeaseKeeper {
     if (renewed === 'lost') return onLost()
     session.lease.extended(sentAt)
     if (crowd.know(renewed.peers)) onFewer()
+    this.#compareHistory(workerId, renewed)
+  }
+
+  /** A store that has this worker renewed earlier than it said has gone back. Does not wait for the look at the database: nothing may delay a renewal. */
+  #compareHistory(workerId: string, { renewedAt, renewedBefore }: Renewed): void {
+    const { history } = this.#parts
+    const last = this.#renewed
+    this.#renewed = { workerId, at: renewedAt }
+    if (last?.workerId === workerId && renewedBefore < last.at)
+      history.lost(
+        `it had confirmed a renewal of this worker's lease at ${new Date(last.at).toISOString()}, and knew only of one at ${new Date(renewedBefore).toISOString()}`,
+      )
+    void history.look()
   }
 
   async compare(): Promise<void> {

@@ -104,17 +104,15 @@ function leaseLoop(parts: LoopsParts): Loop {
 
 function dueWatch(parts: LoopsParts, housekeepingMs: number): DueWatch {
   const { adapter, runtime, crowd } = parts
-  const definitionIds = idsOf(parts)
   return new DueWatch({
     ...parts,
     outage: outageWatch(parts, 'looking for what is due'),
     horizonMs: housekeepingMs,
     intervalMs: () => crowd.shared(housekeepingMs),
-    definitionIds,
     idling: idlingOf(
       stillnessOf(adapter, runtime),
       (still) =>
-        Math.min(still.claimableAt(definitionIds), still.deadlineAt(), still.scheduleAt()) - housekeepingMs,
+        Math.min(still.claimableAt(idsOf(parts)), still.deadlineAt(), still.scheduleAt()) - housekeepingMs,
     ),
   })
 }

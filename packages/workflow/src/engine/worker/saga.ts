@@ -71,15 +71,17 @@ async function beginDueUndos(parts: {
   readonly begin: (plans: readonly UndoPlan[]) => Promise<readonly BegunUndo[]>
 }): Promise<readonly ChangedRun[]> {
   const moved: ChangedRun[] = []
+  // A copy, because numbers change if the store has lost a definition.
+  const definitions = new Map(parts.definitions)
   for (;;) {
     const drained = await parts.adapter.drain({
-      definitionIds: [...parts.definitions.keys()],
+      definitionIds: [...definitions.keys()],
       runIds: parts.runIds,
       limit: ROUND_MAX,
     })
     if (drained.length === 0) return moved
     const plans = drained.map((run) => {
-      const { graph, record } = parts.definitions.get(run.definitionId)!
+      const { graph, record } = definitions.get(run.definitionId)!
       return planUndo(graph, record.shape, run)
     })
     const begun = await beginEach(parts.begin, plans)

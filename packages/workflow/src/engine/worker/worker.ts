@@ -7,6 +7,7 @@ import { hasLimits, limitsOfNewest } from '../base/declared-limits.ts'
 import type { EventHub } from '../base/events.ts'
 import type { PayloadCache } from '../base/payload-cache.ts'
 import type { Runtime } from '../base/runtime.ts'
+import type { StoreHistory } from '../base/store-history.ts'
 import { Claimer } from './claimer.ts'
 import { depart, type WorkerLoops } from './depart.ts'
 import { Housekeeper } from './housekeeper.ts'
@@ -37,8 +38,11 @@ export interface WorkerParts extends Followers {
   readonly keepAttempts: boolean
   readonly storeStacks: boolean
   readonly valueLimits: ValueLimits
-  /** The runnable definitions, by the store's number. */
+  /** The runnable definitions, by the store's number. Read anew each time: a number changes if the store has lost a definition. */
   readonly definitions: ReadonlyMap<number, WorkflowDefinition>
+  readonly history: Pick<StoreHistory, 'look' | 'lost'>
+  /** Makes sure that the store has what this process declares. */
+  readonly restore: () => Promise<void>
   /** Fires the schedules that are due. Resolves to whether one of them changed. */
   readonly fireSchedules: () => Promise<boolean>
   readonly onRunsChanged: (runs: readonly ChangedRun[]) => void
@@ -102,6 +106,11 @@ export class Worker {
     this.#parts.events.emit('worker.started', { workerId: this.workerId })
     this.#stopHints = this.#parts.adapter.onWake((hint) => this.#crowd.hinted(hint))
     for (const loop of Object.values(this.#loops)) loop.wake()
+  }
+
+  /** Tells the store the definitions for which this worker has handlers. */
+  registerAgain(): Promise<void> {
+    return this.#keeper.register(this.#session)
   }
 
   /** Work may have become claimable, now or soon. */
@@ -248,7 +257,9 @@ export class Worker {
       steps,
     })
     this.#parts.events.emit('lease.lost', { workerId: lost.workerId, steps })
-    // An unregistered session claims nothing: the claim loop answers 'lost' and registers again if this fails.
+    // An unregistered session claims nothing: the claim loop answers 'lost' and registers again if this fails. The store may have lost more than the
+    // worker's row: once a worker is registered, its definitions are there.
+    await this.#parts.restore()
     await this.#keeper.register(this.#session)
     this.wake()
   }
