@@ -14,6 +14,14 @@ export interface PostgresServer {
   thaw(): void
   /** Kills every process of the server (SIGKILL) and starts it again; it recovers from its log. Linux only. */
   crash(): Promise<void>
+  /** Kills every process of the server (SIGKILL) and leaves it dead. Linux only. */
+  kill(): Promise<void>
+  /** Starts a standby: another server, with the same settings, that follows this one asynchronously and can be read from. */
+  startStandby(): Promise<PostgresServer>
+  /** Ends what a standby receives from its server: promoted, it lacks what is committed from now on. */
+  detach(): Promise<void>
+  /** Makes a standby a server of its own, with all that it has received. */
+  promote(): Promise<void>
   /** Creates a database, and resolves to its url. */
   createDatabase(options?: { readonly template?: string }): Promise<string>
 }

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import pg from 'pg'
 import { locateBinaries } from './binaries.mjs'
 import { guardAgainstOrphans, run, spawnServer } from './process.mjs'
+import { copyAsStandby } from './standby.mjs'
 import { unprivilegedUser } from './user.mjs'
 
 export { createPglite, createPgliteDirectory } from './pglite.mjs'
@@ -20,6 +21,10 @@ export { createPglite, createPgliteDirectory } from './pglite.mjs'
  * @property {() => void} freeze stops every process of the server where it is (SIGSTOP): connections stay open, and nothing answers. Linux only
  * @property {() => void} thaw lets them go on
  * @property {() => Promise<void>} crash kills every process of the server (SIGKILL) and starts it again. Linux only
+ * @property {() => Promise<void>} kill kills every process of the server (SIGKILL) and leaves it dead. Linux only
+ * @property {() => Promise<PostgresServer>} startStandby starts another server that follows this one, asynchronously, and can be read from
+ * @property {() => Promise<void>} detach ends what a standby receives: it loses what comes after
+ * @property {() => Promise<void>} promote makes a standby a server of its own, with all that it has received
  * @property {(options?: { template?: string }) => Promise<string>} createDatabase a fresh database's url
  */
 
@@ -31,7 +36,12 @@ export { createPglite, createPgliteDirectory } from './pglite.mjs'
  * `durable` keeps fsync on, for benchmarks; otherwise commits do not reach the disk. `inMemory` keeps the data in memory where there is enough of it.
  * @returns {Promise<PostgresServer>}
  */
-export async function startPostgres({ major = 18, settings = {}, durable = false, inMemory = false } = {}) {
+export function startPostgres({ major = 18, settings = {}, durable = false, inMemory = false } = {}) {
+  return startServer({ major, settings, durable, inMemory, of: null })
+}
+
+/** A new server, or a standby `of` another. */
+async function startServer({ major, settings, durable, inMemory, of }) {
   const user = await unprivilegedUser()
   const prefix = `belay-postgres-${major}-`
   const home = await mkdtemp(join(tmpdir(), prefix))
@@ -39,13 +49,14 @@ export async function startPostgres({ major = 18, settings = {}, durable = false
   const removeFiles = async () => {
     for (const own of new Set([home, folder])) await rm(own, { recursive: true, force: true })
   }
-  const launched = await launch({ major, home, folder, user, durable, settings }).catch(async (error) => {
+  const launched = await launch({ major, home, folder, user, durable, settings, of }).catch(async (error) => {
     await removeFiles()
     throw error
   })
   const { postgres, data, port, args } = launched
   let { server } = launched
   const guard = guardAgainstOrphans(data, [home, folder])
+  let dead = false
 
   const url = (database) => `postgres://postgres@127.0.0.1:${port}/${database}`
   let stopped = false
@@ -55,7 +66,7 @@ export async function startPostgres({ major = 18, settings = {}, durable = false
     async stop() {
       if (stopped) return
       stopped = true
-      await server.end('SIGINT')
+      if (!dead) await server.end('SIGINT')
       guard.dismiss()
       await removeFiles()
     },
@@ -73,6 +84,20 @@ export async function startPostgres({ major = 18, settings = {}, durable = false
     async crash() {
       await server.killAll()
       server = await spawnServer(postgres, args, user)
+    },
+    async kill() {
+      dead = true
+      await server.killAll()
+    },
+    startStandby: () =>
+      startServer({ major, settings, durable, inMemory, of: { url: url('postgres'), from: data, port } }),
+    async detach() {
+      await ask(url('postgres'), "alter system set primary_conninfo = ''")
+      await ask(url('postgres'), 'select pg_reload_conf()')
+      await ask(url('postgres'), RECEIVES_NOTHING)
+    },
+    async promote() {
+      await ask(url('postgres'), 'select pg_promote(true, 60)')
     },
     async createDatabase({ template } = {}) {
       const name = `db_${randomBytes(6).toString('hex')}`
@@ -100,12 +125,13 @@ async function hasMemory() {
   }
 }
 
-async function launch({ major, home, folder, user, durable, settings }) {
+async function launch({ major, home, folder, user, durable, settings, of }) {
   // postgres opens its data directory by full path, so its user must be able to reach it.
   for (const own of [home, folder]) await chmod(own, 0o755)
   const { initdb, postgres } = await locateBinaries(major, home, user)
   const data = join(folder, 'data')
-  await initialise(data, initdb, user)
+  if (of === null) await initialise(data, initdb, user)
+  else await copyAsStandby({ ...of, major, to: data, user })
   const port = await freePort()
   const args = serverArguments({ data, port, durable, settings })
   return { postgres, data, port, args, server: await spawnServer(postgres, args, user) }
@@ -128,6 +154,8 @@ function serverArguments({ data, port, durable, settings }) {
     unix_socket_directories: '',
     max_connections: '200',
     shared_buffers: '128MB',
+    // A standby reads the log that was written since its copy was begun.
+    wal_keep_size: '1GB',
     ...(durable ? {} : { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' }),
     ...settings,
   }
@@ -135,12 +163,21 @@ function serverArguments({ data, port, durable, settings }) {
 }
 
 async function createDatabase({ url, name, template, copyFiles }) {
+  const from = template === undefined ? 'template0' : template
+  // Copying files is faster than writing the whole template through the log, and is the only way before 15.
+  await ask(url, `create database ${name} template ${from}${copyFiles ? ' strategy file_copy' : ''}`)
+}
+
+/** Waits until the receiver of the log has ended. Promoting a standby replays all that it has received. */
+const RECEIVES_NOTHING = `do $$ begin
+  while exists (select from pg_stat_get_wal_receiver() r where r.pid is not null) loop perform pg_sleep(0.01); end loop;
+end $$`
+
+async function ask(url, text) {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
   try {
-    const from = template === undefined ? 'template0' : template
-    // Copying files is faster than writing the whole template through the log, and is the only way before 15.
-    await client.query(`create database ${name} template ${from}${copyFiles ? ' strategy file_copy' : ''}`)
+    await client.query(text)
   } finally {
     await client.end()
   }

@@ -78,6 +78,28 @@ it('does not answer while it is frozen, and keeps everything committed when it c
   await server.stop()
 })
 
+describe.each([18, 14])('a standby of PostgreSQL %i', (major) => {
+  it('follows its server, lacks what it has not received once it is promoted, and can be followed itself', async () => {
+    const server = await startPostgres({ major })
+    await ask(server.url, 'create table t as select 1 as n')
+    const standby = await server.startStandby()
+    await ask(server.url, 'insert into t values (2)')
+    const numbers = () => ask(standby.url, 'select n from t order by n')
+    await expect.poll(numbers, { timeout: 20_000 }).toHaveLength(2)
+
+    await standby.detach()
+    await ask(server.url, 'insert into t values (3)')
+    await server.kill()
+    await standby.promote()
+    const next = await standby.startStandby()
+
+    expect(await numbers()).toEqual([{ n: 1 }, { n: 2 }])
+    await ask(standby.url, 'insert into t values (4)')
+    await expect.poll(() => ask(next.url, 'select max(n) as n from t')).toEqual([{ n: 4 }])
+    for (const each of [next, standby, server]) await each.stop()
+  })
+})
+
 it.skipIf(process.platform !== 'linux' || (await freeMemory()) < 4 * 1024 ** 3)(
   'keeps its data in memory where Linux has 4 GB of it for files, and leaves none there (skipped where it has not)',
   async () => {
