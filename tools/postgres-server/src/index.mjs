@@ -43,12 +43,7 @@ export function startPostgres({ major = 18, settings = {}, durable = false, inMe
 /** A new server, or a standby `of` another. */
 async function startServer({ major, settings, durable, inMemory, of }) {
   const user = await unprivilegedUser()
-  const prefix = `belay-postgres-${major}-`
-  const home = await mkdtemp(join(tmpdir(), prefix))
-  const folder = inMemory && (await hasMemory()) ? await mkdtemp(join(MEMORY, prefix)) : home
-  const removeFiles = async () => {
-    for (const own of new Set([home, folder])) await rm(own, { recursive: true, force: true })
-  }
+  const { home, folder, removeFiles } = await makeFolders({ major, inMemory })
   const launched = await launch({ major, home, folder, user, durable, settings, of }).catch(async (error) => {
     await removeFiles()
     throw error
@@ -91,20 +86,38 @@ async function startServer({ major, settings, durable, inMemory, of }) {
     },
     startStandby: () =>
       startServer({ major, settings, durable, inMemory, of: { url: url('postgres'), from: data, port } }),
+    ...verbsOver(url, major),
+  }
+}
+
+/** What is done with a server over connections. */
+function verbsOver(url, major) {
+  const own = url('postgres')
+  return {
     async detach() {
-      await ask(url('postgres'), "alter system set primary_conninfo = ''")
-      await ask(url('postgres'), 'select pg_reload_conf()')
-      await ask(url('postgres'), RECEIVES_NOTHING)
+      await ask(own, "alter system set primary_conninfo = ''")
+      await ask(own, 'select pg_reload_conf()')
+      await ask(own, RECEIVES_NOTHING)
     },
     async promote() {
-      await ask(url('postgres'), 'select pg_promote(true, 60)')
+      await ask(own, 'select pg_promote(true, 60)')
     },
     async createDatabase({ template } = {}) {
       const name = `db_${randomBytes(6).toString('hex')}`
-      await createDatabase({ url: url('postgres'), name, template, copyFiles: major >= 15 })
+      await createDatabase({ url: own, name, template, copyFiles: major >= 15 })
       return url(name)
     },
   }
+}
+
+async function makeFolders({ major, inMemory }) {
+  const prefix = `belay-postgres-${major}-`
+  const home = await mkdtemp(join(tmpdir(), prefix))
+  const folder = inMemory && (await hasMemory()) ? await mkdtemp(join(MEMORY, prefix)) : home
+  const removeFiles = async () => {
+    for (const own of new Set([home, folder])) await rm(own, { recursive: true, force: true })
+  }
+  return { home, folder, removeFiles }
 }
 
 /**

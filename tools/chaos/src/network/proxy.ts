@@ -7,7 +7,7 @@ const LISTEN_AGAIN_MS = 10_000
 
 /** A TCP proxy on the loopback address in front of one server, whose network can be made to misbehave. */
 export class TcpProxy {
-  readonly #target: number
+  #target: number
   readonly #pipes = new Set<Pipe>()
   readonly #conditions: Conditions = { delayMs: 0, silent: false, onCommit: undefined, onReply: undefined }
   #server: Server
@@ -26,6 +26,11 @@ export class TcpProxy {
 
   get port(): number {
     return this.#port
+  }
+
+  /** New connections go to another server, like those to a name that a failover has moved. */
+  redirect(target: number): void {
+    this.#target = target
   }
 
   /** The number of open connections. */
