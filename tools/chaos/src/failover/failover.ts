@@ -5,7 +5,7 @@ import { TcpProxy } from '../network/proxy.ts'
 import { pause, until } from '../pause.ts'
 import { Crew } from './crew.ts'
 import type { FailoverOptions } from './options.ts'
-import { type StoredRun, violationsOf } from './verdict.ts'
+import { LOST, type StoredRun, violationsOf } from './verdict.ts'
 
 const WORKERS = 2
 const BASE = ['base-0', 'base-1', 'base-2', 'base-3']
@@ -85,9 +85,7 @@ async function promotion({ n, server, proxy, crew, url, servers }: Promotion) {
     if (!(await until(BOUND_MS, 50, () => worker.wentBack > wentBack)))
       late.push(`${worker.name} did not say that the store went back at promotion ${n}`)
   const seconds = ((performance.now() - promotedAt) / 1_000).toFixed(1)
-  const lost = [...confirmed].filter((id) =>
-    ['run_lost', 'unknown_run'].includes(crew.ended.get(id) ?? ''),
-  ).length
+  const lost = [...confirmed].filter((id) => LOST.has(crew.ended.get(id) ?? '')).length
   return {
     server: standby,
     late,
@@ -153,9 +151,11 @@ function summary(
   runs: readonly StoredRun[],
   violations: readonly string[],
 ): string {
-  const lost = [...ended.values()].filter((how) => how === 'run_lost' || how === 'unknown_run').length
+  const lost = [...ended.values()].filter((how) => LOST.has(how)).length
+  const stored = new Set(runs.map(({ id }) => id))
+  const gone = [...ended].filter(([id, how]) => how === 'completed' && !stored.has(id)).length
   const refusals = [...refused].map(([code, count]) => `${count} × ${code}`).join(', ') || 'none'
-  const counts = `${promotions} promotions: ${runs.length} runs survived, ${lost} awaited runs were lost, ${effects.length} calls of handlers, starts refused: ${refusals}`
+  const counts = `${promotions} promotions: ${runs.length} runs survived, ${gone} that had completed and ${lost} that were awaited were lost, ${effects.length} calls of handlers, starts refused: ${refusals}`
   if (violations.length === 0) return `Good. ${counts}.`
   return [`BROKEN: ${counts}.`, ...violations.slice(0, 20), `${violations.length} violations in all.`].join(
     '\n  ',

@@ -1,4 +1,5 @@
 import { type DeclaredSchedule, define, type EngineOptions, unchecked } from '@belay/workflow'
+import { pause } from '../pause.ts'
 
 /** What a handler did, and whose input it had. */
 export interface Effect {
@@ -12,6 +13,8 @@ export interface Effect {
 
 export interface FlowInput {
   readonly of: string
+  /** How long its first step takes, in milliseconds. */
+  readonly takesMs?: number | undefined
 }
 
 interface Given {
@@ -24,8 +27,9 @@ interface Given {
 export function flow(name: string, note: (effect: Effect) => void) {
   const noted =
     (step: string) =>
-    ({ input, runId, idempotencyKey: key }: Given) => {
-      const { of } = input
+    async ({ input, runId, idempotencyKey: key }: Given) => {
+      const { of, takesMs = 0 } = input
+      if (step === 'first') await pause(takesMs)
       note({ workflow: name, runId, step, key, of })
       return of
     }

@@ -24,10 +24,10 @@ process.on('message', (told: Told) => {
 
 const codeOf = (error: unknown): string => (BelayError.is(error) ? error.code : String(error))
 
-async function startOne(workflow: Flow): Promise<void> {
+async function startOne(workflow: Flow, takesMs: number): Promise<void> {
   const { name } = workflow
   try {
-    const run = await engine.run(workflow, { of: name })
+    const run = await engine.run(workflow, { of: name, takesMs })
     say({ type: 'started', workflow: name, runId: run.id })
     const how = await run
       .result()
@@ -43,9 +43,14 @@ async function startOne(workflow: Flow): Promise<void> {
 
 say({ type: 'ready' })
 const EVERY_MS = 60
+/** Every so many runs one takes long, so that it goes on when the server is killed. */
+const SLOW_EVERY = 5
+const SLOW_MS = 2_500
+let count = 0
 while (!isResting) {
   for (const workflow of [...flows.values()]) {
-    void startOne(workflow)
+    count += 1
+    void startOne(workflow, count % SLOW_EVERY === 0 ? SLOW_MS : 0)
     await pause(EVERY_MS)
   }
 }

@@ -24,7 +24,7 @@ export interface Found {
 
 const STEPS = ['first', 'limited']
 /** How a wait for a run may end that the store has lost. Whoever first asks after the promotion may never have seen it there. */
-const LOST = new Set(['run_lost', 'unknown_run'])
+export const LOST: ReadonlySet<string> = new Set(['run_lost', 'unknown_run'])
 
 /** What must hold after promotions that lost commits. */
 export function violationsOf({ runs, effects, started, ended, late }: Found): readonly string[] {
