@@ -151,6 +151,22 @@ describe('after a failover that lost commits', () => {
     expect((await engine.doctor()).findings).toMatchObject([{ type: 'store_went_back', isSure: true }])
   })
 
+  it('says it again for each promotion, however soon one follows another', async () => {
+    const { clock, empty, worker, becomes, hidden } = database()
+    const notices: string[] = []
+    const engine = await worker({ workflows: [noting('orders').workflow], lease: '6s' })
+    engine.on('store.notice', ({ code }) => void notices.push(code))
+    await clock.advance('10s')
+
+    for (const timeline of ['2', '3', '4']) {
+      hidden.timeline = timeline
+      await becomes(empty())
+      await clock.advance('10s')
+    }
+
+    expect(notices).toEqual(['store_went_back', 'store_went_back', 'store_went_back'])
+  })
+
   it('whoever awaits, watches or follows a lost run is told, and not left waiting', async () => {
     const { clock, empty, worker, engine, becomes } = database()
     const { workflow } = noting('orders')

@@ -37,7 +37,7 @@ export async function failover(
       const promoted = await promotion({ n, server, proxy, crew, url, servers })
       server = promoted.server
       late.push(...promoted.late)
-      tell(`promotion ${n}: ${promoted.text}`)
+      tell(`promotion ${n}: ${[promoted.text, ...promoted.late].join('; ')}`)
     }
     const runs = await atRest(server, database, crew)
     const { effects, started, ended, deaths } = crew

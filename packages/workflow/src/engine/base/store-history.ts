@@ -19,7 +19,7 @@ export interface SetBack {
   readonly remedy: string
 }
 
-/** What one failover shows in several places is told once. */
+/** What one failover shows in several places within this time is told once. */
 const SAME_MS = 60_000
 /** How long `doctor()` reports it. */
 const RECENT_MS = 3_600_000
@@ -36,6 +36,8 @@ export class StoreHistory {
   #timeline: string | null = null
   #isLooking = false
   #newest: SetBack | undefined
+  /** The timeline of the newest was seen. */
+  #hasTimeline = false
 
   constructor(parts: StoreHistoryParts, events: EventHub, onSetBack: () => void) {
     this.#parts = parts
@@ -73,9 +75,12 @@ export class StoreHistory {
 
   #found(isSure: boolean, what: string): void {
     const at = this.#now()
-    const last = this.#newest
-    const isSame = last !== undefined && at - last.at < SAME_MS && (last.isSure || !isSure)
-    if (!isSame) this.#newest = { at, isSure, what, remedy: REMEDY }
+    const last = this.#newest !== undefined && at - this.#newest.at < SAME_MS ? this.#newest : undefined
+    // Each promotion has a timeline of its own, so a second timeline is a second promotion.
+    const isSame = last !== undefined && (isSure || !this.#hasTimeline)
+    this.#hasTimeline = !isSure || (isSame && this.#hasTimeline)
+    if (!isSame || (isSure && !last.isSure))
+      this.#newest = { at: isSame ? last.at : at, isSure, what, remedy: REMEDY }
     this.#onSetBack()
     if (isSame) return
     const notice: StoreNotice = { level: 'warn', code: 'store_went_back', message: `${what} ${REMEDY}` }
