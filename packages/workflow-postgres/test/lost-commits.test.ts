@@ -1,6 +1,6 @@
 import { createPglite, startPostgres } from '@belay/postgres-server'
 import { createEngine, define, type Engine, unchecked } from '@belay/workflow'
-import { definitionNumber } from '@belay/workflow/adapter'
+import { type CallerTransaction, definitionNumber } from '@belay/workflow/adapter'
 import pg from 'pg'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { migrate, postgres, type SqlAdapter } from '../src/index.ts'
@@ -19,7 +19,7 @@ interface Store {
   connect(): SqlAdapter
   query(text: string, values?: unknown[]): Promise<unknown>
   /** Runs work in an application's transaction. */
-  transaction<Result>(work: (tx: unknown) => Promise<Result>): Promise<Result>
+  transaction<Result>(work: (tx: CallerTransaction) => Promise<Result>): Promise<Result>
 }
 
 async function onServer(serverUrl: string): Promise<Store> {
