@@ -53,14 +53,16 @@ interface Prepared extends Found {
 export async function fireDue(parts: FirerParts): Promise<boolean> {
   let changed = false
   for (let round = 0; round < ROUNDS_MAX; round += 1) {
-    const limit = ROUND_MAX + parts.apart.skipped
+    const { skipped } = parts.apart
+    const limit = ROUND_MAX + skipped
     const { schedules, now } = await parts.adapter.readSchedules({ due: true, limit })
     const prepared = await prepareAll(parts, schedules, now)
-    if (prepared.length === 0) return changed
-    const moved = (await fireAll(parts, prepared)).size > 0
+    const moved = prepared.length > 0 && (await fireAll(parts, prepared)).size > 0
     changed ||= moved
     const mayBeMore = schedules.length === limit || prepared.some(({ due }) => isBehind(due, now))
-    if (!moved || !mayBeMore) return changed
+    // Those that were left to themselves make room for others in the next look.
+    const isNearer = moved || parts.apart.skipped > skipped
+    if (!isNearer || !mayBeMore) return changed
   }
   return changed
 }
