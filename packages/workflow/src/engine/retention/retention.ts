@@ -112,15 +112,18 @@ export class Retention {
 }
 
 function rulesOf({ adapter, events, runtime, settings }: RetentionParts): readonly Rule[] {
-  const archive = settings.archive && archiveApart(settings.archive, runtime)
-  const rules: Rule[] = settings.ends.map(({ status, keptMs }) => ({
-    statuses: [status],
-    keptMs,
-    keyed: false,
-    act: (runIds, finishedBefore) =>
-      pruneBatch({ adapter, events }, { runIds, finishedBefore, statuses: [status], archive }),
-    cursor: null,
-  }))
+  const { archive: given } = settings
+  const rules = settings.ends.map(({ status, keptMs }): Rule => {
+    const archive = given && archiveApart(given, runtime)
+    return {
+      statuses: [status],
+      keptMs,
+      keyed: false,
+      act: (runIds, finishedBefore) =>
+        pruneBatch({ adapter, events }, { runIds, finishedBefore, statuses: [status], archive }),
+      cursor: null,
+    }
+  })
   if (settings.keysKeptMs === undefined) return rules
   const releasing: Rule = {
     statuses: ENDS,
