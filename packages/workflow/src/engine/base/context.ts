@@ -3,15 +3,20 @@
  * what another handler left there with `enterWith()`. Before `start()`, and in a runtime without async contexts, functions are called as they are.
  */
 export class Context {
-  #scope: (() => AsyncScope) | undefined
+  #origin: AsyncScope | undefined
+  #make: (() => void) | undefined
+  /** Made ahead: entering the origin costs as much as the rest. */
+  #unused: AsyncScope[] = []
 
   /** From now on, functions run in the context of this call. */
   capture(): void {
     const AsyncResource = asyncScopes()
     if (AsyncResource === undefined) return
-    const origin = new AsyncResource('BelayEngine')
-    const make = () => new AsyncResource('BelayCall')
-    this.#scope = () => origin.runInAsyncScope(make)
+    this.#unused = []
+    this.#origin = new AsyncResource('BelayEngine')
+    this.#make = () => {
+      for (let made = 0; made < AHEAD; made += 1) this.#unused.push(new AsyncResource('BelayCall'))
+    }
   }
 
   /**
@@ -19,9 +24,13 @@ export class Context {
    * a function leaves in a shared scope, as that of `AsyncLocalStorage.snapshot()`, would reach all later ones.
    */
   run<Result>(work: () => Result): Result {
-    return this.#scope === undefined ? work() : this.#scope().runInAsyncScope(work)
+    if (this.#origin === undefined) return work()
+    if (this.#unused.length === 0) this.#origin.runInAsyncScope(this.#make!)
+    return this.#unused.pop()!.runInAsyncScope(work)
   }
 }
+
+const AHEAD = 64
 
 interface AsyncScope {
   runInAsyncScope<Result>(work: () => Result): Result
