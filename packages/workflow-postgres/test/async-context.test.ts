@@ -46,14 +46,19 @@ class Seen {
   readonly foreign = new Map<string, Set<string | undefined>>()
   readonly told = new Map<string, number>()
 
-  /** Notes what this function sees, and leaves something behind for whatever would run in its context. */
+  /** Notes what this function sees. */
   note(what: string): void {
     const store = this.#tenant.getStore()
     this.told.set(what, (this.told.get(what) ?? 0) + 1)
     if (store !== ENGINE) this.foreign.set(what, (this.foreign.get(what) ?? new Set()).add(store))
   }
 
-  /** The same, and leaves something behind. */
+  json(): number {
+    this.note('toJSON')
+    return 1
+  }
+
+  /** Notes it, and leaves something behind for whatever would run in its context. */
   spoil(what: string): void {
     this.note(what)
     this.#tenant.enterWith(`left by ${what}`)
@@ -82,15 +87,12 @@ function workflowOf(seen: Seen) {
       run: async () => {
         seen.spoil('handler')
         await null
-        return {
-          toJSON: () => 1,
-        }
       },
       compensate: () => seen.spoil('undo'),
     })
     .step('json', {
       dependsOn: ['first'],
-      run: async () => ({ toJSON: () => seen.note('toJSON') ?? 1 }) as never,
+      run: async (): Promise<number> => ({ toJSON: () => seen.json() }) as never,
     })
     .map('items', {
       dependsOn: ['first'],
@@ -113,7 +115,7 @@ function workflowOf(seen: Seen) {
         return round === 2
       },
     })
-    .workflow('child', child, { dependsOn: ['json'], input: () => seen.note('input') ?? 1 })
+    .workflow('child', child, { dependsOn: ['json'], input: () => seen.note('input') as never })
     .step('fails', {
       dependsOn: ['items', 'loop', 'child'],
       run: ({ attempt }) => {

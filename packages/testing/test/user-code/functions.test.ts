@@ -32,7 +32,8 @@ const PLACES: Readonly<Record<string, Place>> = {
   },
   'over of a fan': { flow: (bad) => flow('fan').workflow('s', ok, { over: bad, retry, input: () => null }) },
   'first of a loop': {
-    flow: (bad) => flow('first').repeat('s', { first: bad, retry, run: () => 1, until: () => true }),
+    flow: (bad) =>
+      flow('first').repeat('s', { first: bad as () => number, retry, run: () => 1, until: () => true }),
   },
   'until of a loop': { flow: (bad) => flow('until').repeat('s', { retry, run: () => 1, until: bad }) },
   'delay of a loop': {

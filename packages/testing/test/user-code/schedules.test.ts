@@ -1,4 +1,4 @@
-import { define, type ScheduleOptions } from '@belay/workflow'
+import { define, type ScheduleOptions, type WorkflowDefinition } from '@belay/workflow'
 import { describe, expect, it } from 'vitest'
 import { engines } from '../engine/bench-of-engines.ts'
 import { WAYS } from './ways.ts'
@@ -19,7 +19,7 @@ function spoilt(bad: () => unknown) {
   }
   const schema = { '~standard': { version: 1 as const, vendor: 'test', validate } }
   const workflow = define('spoilt', { version: 1, input: schema as never }).step('s', { run: () => 1 })
-  return { state, workflow: workflow as typeof steady }
+  return { state, workflow: workflow as WorkflowDefinition }
 }
 
 async function world(bad: () => unknown, overlap: ScheduleOptions['overlap'] = 'skip') {
