@@ -220,6 +220,15 @@ export type BelayErrorCode =
    */
   | 'heartbeat_timeout'
   /**
+   * A function that is no handler did not answer in time: a schema, `when`, `over`, `first`, `until`, `delay`, `for`, `onTimeout`, a `key`, an `input`, an
+   * `archive`. Where its step has a `timeout`, that holds (`step_timeout`); otherwise 30 s.
+   *
+   * From: attempts; retried. The calls that call such functions; a firing of a schedule fails with it
+   *
+   * Remedy: Give what the function waits for a time limit of its own, or move slow work into a step.
+   */
+  | 'function_timeout'
+  /**
    * A worker took the next attempt only after the time of `retry.for` had passed.
    *
    * From: steps

@@ -4,6 +4,7 @@ import type { Adapter } from '@belay/workflow/adapter'
 import { StoreUnavailableError } from '@belay/workflow/adapter'
 import { describe, expect, it } from 'vitest'
 import { LossyOutputs } from '../../../workflow/src/engine/attempt/lossy-output.ts'
+import { Context } from '../../../workflow/src/engine/base/context.ts'
 import { EventHub } from '../../../workflow/src/engine/base/events.ts'
 import { OutageWatch } from '../../../workflow/src/engine/base/outage.ts'
 import { PayloadCache } from '../../../workflow/src/engine/base/payload-cache.ts'
@@ -47,15 +48,17 @@ async function opened(workflow: WorkflowDefinition, runs: number) {
   )
   const heard: string[] = []
   const log = { debug() {}, info() {}, warn() {}, error() {} }
-  const events = new EventHub(log)
+  const context = new Context()
+  const events = new EventHub(log, context)
   for (const name of ['step.started', 'step.completed', 'step.discarded', 'lease.adopted'] as const)
     events.on(name, () => void heard.push(name))
-  const runtime = { clock, random: () => 0.5, newId: (): string => randomUUID() }
+  const runtime = { clock, random: () => 0.5, newId: (): string => randomUUID(), context }
   const session = new Session({
     ...{
       adapter,
       events,
       log,
+      handlerLog: log,
       runtime,
       workerId: randomUUID(),
       concurrency: 2,

@@ -76,21 +76,18 @@ interface Words {
 
 async function validated(schema: StandardSchemaV1, value: unknown, words: Words): Promise<unknown> {
   const result = await runSchema(schema, value, words)
-  if (result.issues === undefined) return result.value
+  if (!('issues' in result)) return result.value
+  const { issues: cause } = result
   throw new BelayError(
     'invalid_input',
-    `${words.value} is not valid: ${sentence(issueList(result.issues))} ${words.effect}`,
-    { cause: new InputIssues(result.issues) },
+    `${words.value} is not valid: ${sentence(cause.message)} ${words.effect}`,
+    { cause },
   )
 }
 
-async function runSchema(
-  schema: StandardSchemaV1,
-  value: unknown,
-  words: Words,
-): Promise<StandardSchemaV1.Result<unknown>> {
+async function runSchema(schema: StandardSchemaV1, value: unknown, words: Words): Promise<CheckedResult> {
   try {
-    return await schema['~standard'].validate(value)
+    return checkedResult(await schema['~standard'].validate(value))
   } catch (cause) {
     throw new BelayError(
       'invalid_input',
@@ -98,6 +95,17 @@ async function runSchema(
       { cause },
     )
   }
+}
+
+type CheckedResult = { readonly value: unknown } | { readonly issues: InputIssues }
+
+/** What the schema answered. Throws what is wrong with it, if it is no result of a Standard Schema. */
+function checkedResult(result: StandardSchemaV1.Result<unknown>): CheckedResult {
+  if (typeof result !== 'object' || result === null)
+    throw new Error(`it returned ${shown(result)} instead of an object with value or issues`)
+  const { issues } = result
+  if (issues === undefined) return { value: (result as { readonly value?: unknown }).value }
+  return { issues: new InputIssues(issues) }
 }
 
 /** The issues of a schema, as the cause of an `invalid_input` error. */

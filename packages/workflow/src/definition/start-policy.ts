@@ -2,6 +2,7 @@ import { BATCH_CALLS_MAX, type CollectPolicy } from '../adapter/collected-calls.
 import { BelayError } from '../errors.ts'
 import { definitionError, type Place } from '../graph/place.ts'
 import { key as callKey, duration, Refusal, readAs, string } from '../options/index.ts'
+import { watchAnswer } from '../thenable.ts'
 import { messageOf } from '../thrown.ts'
 import { sentence } from '../words.ts'
 import { checkOptionNames, readOption, shown, wholeNumber } from './option-check.ts'
@@ -111,6 +112,7 @@ function memberOf(workflow: string, input: unknown, path: string): unknown {
 }
 
 function checkedKey(workflow: string, given: unknown): string {
+  watchAnswer(given)
   const key = readAs(callKey, given)
   if (!Refusal.is(key)) return key
   throw new BelayError(

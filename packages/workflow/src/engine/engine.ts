@@ -76,7 +76,7 @@ export class Engine extends RunVerbs implements AsyncDisposable {
     super()
     const { adapter, log, runtime, tickMs } = settings
     this.#settings = settings
-    this.#events = new EventHub(log)
+    this.#events = new EventHub(log, runtime.context)
     this.#payloads = new PayloadCache(adapter)
     const onLost = () => this.#working.history.lostDefinition()
     this.#registry = new DefinitionRegistry({ ...settings, onLost })
@@ -225,7 +225,10 @@ export class Engine extends RunVerbs implements AsyncDisposable {
     return this.#control.migrate(runId, workflow, options)
   }
 
-  /** Calls `listener` for each event of this engine. Returns a function that removes it. Errors of listeners are logged. */
+  /**
+   * Calls `listener` for each event of this engine. Returns a function that removes it. Listeners run in the async context in which `start()`
+   * was called; before that, in that of whatever causes the event. Nothing waits for them, and their errors are logged.
+   */
   on<Name extends keyof EngineEvents>(name: Name, listener: EventListener<Name>): () => void {
     checkArgument('on()', 'the event', name, oneOf(EVENT_NAMES))
     checkArgument('on()', 'the listener', listener, callback())

@@ -26,7 +26,9 @@ import { shown } from '../shown.ts'
 import type { ValueLimits } from './attempt/telling.ts'
 import type { CallSettings } from './base/call-settings.ts'
 import { consoleLogger } from './base/console-logger.ts'
+import { Context } from './base/context.ts'
 import { isDefinition } from './base/definition-argument.ts'
+import { guardLogger } from './base/guarded-logger.ts'
 import { systemRuntime } from './base/runtime.ts'
 import { DEV_LEASE_MS, enterDevelopment } from './development.ts'
 import { isPino, type PinoLike, pinoLogger } from './loggers.ts'
@@ -113,7 +115,10 @@ export interface EngineSettings extends CallSettings {
   readonly keepAttempts: boolean
   readonly storeStacks: boolean
   readonly valueLimits: ValueLimits
+  /** For the engine's own messages. */
   readonly log: Logger
+  /** For those of handlers. */
+  readonly handlerLog: Logger
 }
 
 const ADAPTER = having<Adapter>('an adapter, like postgres(url), pglite(directory) or memory()', [
@@ -173,7 +178,8 @@ const OPTIONS = {
   newId: { sets: 'the ids of runs and workers', takes: callback<() => string>() },
 } satisfies OptionTable & Readonly<Record<keyof EngineOptions, OptionRow>>
 
-function loggerOf(given: Logger | PinoLike): Logger {
+function loggerOf(given: Logger | PinoLike | undefined, dev: boolean): Logger {
+  if (given === undefined) return dev ? consoleLogger : silentLogger
   return isPino(given) ? pinoLogger(given) : (given as Logger)
 }
 
@@ -184,6 +190,7 @@ const LEASE_MS = 30_000
 export function checkEngineOptions(options: EngineOptions): EngineSettings {
   const checked = checkOptions(CALL, options, OPTIONS)
   const { adapter, retention, dev, schedules } = checked
+  const context = new Context()
   if (dev) enterDevelopment(CALL, adapter)
   return {
     adapter,
@@ -201,11 +208,12 @@ export function checkEngineOptions(options: EngineOptions): EngineSettings {
     keepAttempts: checked.attempts === 'keep',
     storeStacks: checked.storeStacks,
     valueLimits: { valuesMax: checked.valuesMax, valueMaxBytes: checked.valueMaxBytes },
-    log: checked.logger === undefined ? (dev ? consoleLogger : silentLogger) : loggerOf(checked.logger),
+    ...guardLogger(loggerOf(checked.logger, dev), context),
     runtime: {
       clock: checked.clock ?? adapter.clock ?? systemRuntime.clock,
       random: checked.random ?? systemRuntime.random,
       newId: checked.newId ?? systemRuntime.newId,
+      context,
     },
   }
 }

@@ -1,3 +1,4 @@
+import { systemClock } from '../clock.ts'
 import type { Duration } from '../duration.ts'
 import { type Logger, silentLogger } from '../logger.ts'
 import {
@@ -9,6 +10,9 @@ import {
   type OptionTable,
   someOf,
 } from '../options/index.ts'
+import { Context } from './base/context.ts'
+import { guardLogger } from './base/guarded-logger.ts'
+import { answerOf } from './base/user-code.ts'
 
 /** The possible signals with their numbers. A process ended by a signal exits with 128 plus its number. */
 const SIGNALS = { SIGHUP: 1, SIGINT: 2, SIGQUIT: 3, SIGUSR2: 12, SIGTERM: 15 } as const
@@ -30,7 +34,7 @@ export interface StopOnSignalsOptions {
    * it kills the process.
    */
   readonly timeout?: Duration
-  /** Called once the engine is closed: close your own pools and servers here. */
+  /** Called once the engine is closed: close your own pools and servers here. The process waits for it 30 s at most. */
   readonly afterwards?: () => void | Promise<void>
   /** Default: logs nothing. */
   readonly logger?: Logger
@@ -77,7 +81,8 @@ export function stopOnSignals(
     having<SignalledProcess>("Node's process", ['on', 'off', 'exit']),
   )
   const checked = checkOptions(CALL, options, OPTIONS)
-  const { signals, timeout: timeoutMs, afterwards, logger: log = silentLogger } = checked
+  const { signals, timeout: timeoutMs, afterwards, logger = silentLogger } = checked
+  const { log } = guardLogger(logger, new Context())
 
   let stopping = false
   let gone = false
@@ -93,7 +98,7 @@ export function stopOnSignals(
     let code = 0
     try {
       await engine.close({ timeout: timeoutMs })
-      await afterwards?.()
+      await answerOf(systemClock, '`afterwards` of stopOnSignals()', () => afterwards?.())
     } catch (error) {
       code = 1
       log.error('Stopping failed.', { signal, error })

@@ -1,5 +1,6 @@
 import type { Adapter, ChangedRun, NewRun, StartedRun } from '../adapter/index.ts'
 import type { WorkflowDefinition } from '../definition/workflow.ts'
+import { Apart } from './base/apart.ts'
 import { hasChildren } from './base/child-steps.ts'
 import { declaredLimits } from './base/declared-limits.ts'
 import type { DefinitionRegistry } from './base/definition-registry.ts'
@@ -42,6 +43,7 @@ export class Working {
   #worker: Worker | undefined
   #retention: Retention | undefined
   #starting: Promise<void> | undefined
+  readonly #apart: Apart
   /** What the worker runs, by the store's number. */
   #definitions: Map<number, WorkflowDefinition> = new Map()
   #restoring: Promise<void> | undefined
@@ -49,6 +51,7 @@ export class Working {
   constructor(parts: WorkingParts) {
     this.#parts = parts
     const { settings, events, payloads } = parts
+    this.#apart = new Apart(settings.runtime)
     this.history = new StoreHistory(settings, events, () => this.#wentBack())
     // While it cannot be reached, a standby may take its place that has another outcome for a step than this process remembers.
     events.on('store.unavailable', () => payloads.clear())
@@ -56,7 +59,9 @@ export class Working {
 
   /** Starts the worker. Concurrent and later calls share one start, until it fails or the worker is stopped. */
   start(acting: Acting): Promise<void> {
-    this.#starting ??= this.#start(acting).catch((error: unknown) => {
+    if (this.#starting !== undefined) return this.#starting
+    this.#parts.settings.runtime.context.capture()
+    this.#starting = this.#start(acting).catch((error: unknown) => {
       this.#starting = undefined
       throw error
     })
@@ -166,6 +171,7 @@ export class Working {
     const { settings, registry, onRunsChanged } = this.#parts
     return {
       ...{ adapter: this.#adapter, registry, settings, log: settings.log },
+      ...{ apart: this.#apart, isWorking: () => this.#worker !== undefined },
       onStarted: (started) => {
         for (const id of new Set(started.map(({ definitionId }) => definitionId))) this.wakeFor(id)
       },

@@ -3,8 +3,9 @@ import type { SerialisedError } from '../../cause.ts'
 import type { RetryPolicy, StepDefinition } from '../../definition/step.ts'
 import { durationText } from '../../duration.ts'
 import { BelayError } from '../../errors.ts'
-import { attemptError } from '../base/stack-frames.ts'
+import { attemptError, withoutStack } from '../base/stack-frames.ts'
 import type { TimeLimit } from '../base/time-limit.ts'
+import { noAnswer } from '../base/user-code.ts'
 
 /** The attempt that an error is about. */
 interface Subject {
@@ -13,8 +14,9 @@ interface Subject {
 }
 
 /** Its handler did not end in time, or sent no heartbeat in time. */
-export function timeoutError({ claim, step }: Subject, { ms, option }: TimeLimit): BelayError {
+export function timeoutError({ claim, step }: Subject, { ms, option, asks }: TimeLimit): BelayError {
   const { runId, attempt } = claim
+  if (option === 'none') return unanswered({ claim, step }, asks, ms)
   if (option === 'heartbeatTimeout') {
     return attemptError(
       'heartbeat_timeout',
@@ -31,6 +33,12 @@ export function timeoutError({ claim, step }: Subject, { ms, option }: TimeLimit
     `Step "${step.name}" of run ${runId} did not end within ${within}. Whether it took effect is unknown. Let the handler stop when its \`signal\` fires, or raise \`${option}\`.`,
     { runId, step: step.name, attempt },
   )
+}
+
+function unanswered({ claim, step }: Subject, asks: string | undefined, ms: number): BelayError {
+  const { runId, attempt } = claim
+  const what = `\`${asks}\` of step "${step.name}" of run ${runId}`
+  return withoutStack(noAnswer(what, ms, { runId, step: step.name, attempt }))
 }
 
 /**

@@ -5,6 +5,7 @@ import type { Wait } from '../../definition/wait.ts'
 import type { WorkflowDefinition } from '../../definition/workflow.ts'
 import type { BelayError } from '../../errors.ts'
 import type { Logger } from '../../logger.ts'
+import { isThenable } from '../../thenable.ts'
 import { presentable } from '../../thrown.ts'
 import { type TimeLimit, timeLimit } from '../base/time-limit.ts'
 import { type AttemptEnd, poisonError } from '../decisions/decide.ts'
@@ -14,12 +15,13 @@ import { retriesAreOver, timeoutError } from './attempt-errors.ts'
 import { type AttemptGate, gateOf } from './attempt-gate.ts'
 import { AttemptPayloads, type AttemptPayloadsParts } from './attempt-payloads.ts'
 import type { AttemptPhase, ClaimOrigin } from './attempt-phase.ts'
-import { awaitHandler, belayCallsHandler, isThenable, TIMEOUT_GRACE_MS } from './await-handler.ts'
+import { awaitHandler, belayCallsHandler, TIMEOUT_GRACE_MS } from './await-handler.ts'
 import { nextLook, type WaitParts } from './child-runs.ts'
 import { CutOff } from './cut-off.ts'
 import type { EnterStep, EntersEnd } from './enter-limits.ts'
 import { dependentsOf, endOfPart, namedItem, stepOf } from './expansion.ts'
-import { type ContextSource, handlerContext, undoFieldsOf } from './handler-context.ts'
+import { type HandlerCall, openedBy } from './handler-call.ts'
+import { type ContextSource, contextOf } from './handler-context.ts'
 import { HandlerSignal } from './handler-signal.ts'
 import { joinedEnd } from './joined-items.ts'
 import type { LossyOutputs } from './lossy-output.ts'
@@ -142,7 +144,7 @@ export class Attempt implements ContextSource {
 
   /** Fires the handler's signal. Only the first reason counts. */
   interrupt(reason: BelayError): void {
-    this.#signal.fire(reason)
+    this.#parts.runtime.context.run(() => this.#signal.fire(reason))
   }
 
   /** Finds the handler's payloads. Returns a promise only if it must read; that rejects if reading fails, or with `unknown_run`. */
@@ -150,8 +152,15 @@ export class Attempt implements ContextSource {
     return this.#payloads.prepare()
   }
 
-  /** Calls the handler, unless there is a reason not to. Only after prepare(). Returns a promise only if there is something to await. */
+  /**
+   * Calls the handler, unless there is a reason not to, in an async context of the attempt's own. Only after prepare(). Returns a promise only if there is
+   * something to await.
+   */
   perform(tx?: StepTransaction): AttemptEnd | Promise<AttemptEnd> {
+    return this.#parts.runtime.context.run(() => this.#begin(tx))
+  }
+
+  #begin(tx: StepTransaction | undefined): AttemptEnd | Promise<AttemptEnd> {
     this.#phase = 'running'
     this.startedAt = this.#parts.runtime.clock.now()
     if (isItem(this.claim.step)) this.step = namedItem(this.step, this.#payloads.item)
@@ -169,7 +178,8 @@ export class Attempt implements ContextSource {
     }
     const { compensation, wait } = this.step
     if (!this.#payloads.owesUndo || compensation === null) return { type: 'relay' }
-    return wait === null ? this.#call(compensation.run as Handler, compensation, tx) : this.#look(wait)
+    if (wait !== null) return this.#look(wait)
+    return this.#call(compensation.run as Handler, compensation, { tx })
   }
 
   /** Performs the attempt in an open transaction; may be called again. Ends when the attempt is cut off, even if its handler continues. */
@@ -186,26 +196,24 @@ export class Attempt implements ContextSource {
   }
 
   /** Calls the step's `when`, or the functions of its keys. They are no handlers: nothing has begun. */
-  #ask({
-    handler,
-    judge,
-  }: Extract<BranchStep | EnterStep, { type: 'call' }>): AttemptEnd | Promise<AttemptEnd> {
-    this.#judge = judge
-    return this.#call(handler, this.step, undefined, false)
+  #ask(first: Extract<BranchStep | EnterStep, { type: 'call' }>): AttemptEnd | Promise<AttemptEnd> {
+    this.#judge = first.judge
+    return this.#call(first.handler, this.step, { asks: first.asks, isBefore: true })
   }
 
   #work(tx: StepTransaction | undefined): AttemptEnd | Promise<AttemptEnd> {
     const { run, cases, map } = this.step
     if (cases !== null) this.#judge = judgeCase(this, cases)
-    return this.#call(map?.part === 'round' ? roundHandler(this, map) : run, this.step, tx)
+    const handler = map?.part === 'round' ? roundHandler(this, map, this.#parts.runtime.clock) : run
+    return this.#call(handler, this.step, { tx, asks: openedBy(map) })
   }
 
   /** For a waiting step: checks whether it may continue, and calls its handler if needed. */
   #look(wait: Wait): AttemptEnd | Promise<AttemptEnd> {
-    const next = nextLook(this, wait, this.#payloads, this.#parts.children)
+    const next = nextLook(this, wait, this.#payloads, this.#parts)
     if (next.type !== 'call') return this.#answered(next)
     this.#judge = next.judge
-    return this.#call(next.handler, this.step, undefined)
+    return this.#call(next.handler, this.step, next)
   }
 
   #answered(answer: WaitAnswer | BranchEnd | EntersEnd): AttemptEnd {
@@ -215,32 +223,25 @@ export class Attempt implements ContextSource {
   #call(
     handler: ((context: StepContext) => unknown) | null,
     policy: Pick<StepDefinition, 'retry' | 'timeoutMs' | 'heartbeatMs'>,
-    tx: StepTransaction | undefined,
-    isHandler = true,
+    { tx, asks, isBefore = false }: HandlerCall,
   ): AttemptEnd | Promise<AttemptEnd> {
-    const limit = timeLimit(policy, this.failingMs)
+    const limit = timeLimit(policy, this.failingMs, asks)
     if (limit === 'over')
       return { type: 'threw', error: retriesAreOver(this, policy.retry, this.#payloads.lastError) }
     try {
-      const context = this.#context()
+      const context = contextOf(this, this.#payloads, this.#parts.log)
       if (tx !== undefined) Object.assign(context, { tx })
-      if (isHandler && !this.#called) this.#parts.onCall(this)
-      this.#called ||= isHandler
+      if (!isBefore && !this.#called) this.#parts.onCall(this)
+      this.#called ||= !isBefore
       this.#aliveAt = this.startedAt
       const returned = belayCallsHandler(handler, context)
       if (!isThenable(returned)) return this.#returned(returned)
-      const heartbeatMs = isHandler ? policy.heartbeatMs : null
-      return this.#awaited(returned, { limit, heartbeatMs, graceMs: tx === undefined ? TIMEOUT_GRACE_MS : 0 })
+      const heartbeatMs = isBefore ? null : policy.heartbeatMs
+      const graceMs = tx === undefined && limit?.option !== 'none' ? TIMEOUT_GRACE_MS : 0
+      return this.#awaited(returned, { limit, heartbeatMs, graceMs })
     } catch (error) {
       return this.#threw(error)
     }
-  }
-
-  #context(): StepContext {
-    const { claim } = this
-    const context = handlerContext(this, this.#payloads, this.#parts.log)
-    if (claim.direction === 'forward') return context
-    return Object.assign(context, undoFieldsOf(this.step, claim, this.#payloads))
   }
 
   /** Its handler's signal. */

@@ -67,11 +67,6 @@ export function awaitHandler(promise: PromiseLike<unknown>, parts: AwaitedHandle
   })
 }
 
-export function isThenable(value: unknown): value is PromiseLike<unknown> {
-  if (value === null || (typeof value !== 'object' && typeof value !== 'function')) return false
-  return typeof (value as { then?: unknown }).then === 'function'
-}
-
 /** Calls a handler. Its name marks in a stack where the handler's frames end: in sources and bundles, and in every engine of JavaScript. */
 export function belayCallsHandler(
   handler: ((context: StepContext) => unknown) | null,

@@ -5,6 +5,7 @@ import type { StepDefinition } from '../../definition/step.ts'
 import type { Child, Wait } from '../../definition/wait.ts'
 import type { WorkflowDefinition } from '../../definition/workflow.ts'
 import { fromJsonText } from '../base/payload.ts'
+import type { Runtime } from '../base/runtime.ts'
 import { type ChildState, decideChild, decideChildUndo } from '../decisions/decide-child.ts'
 import { decideWait, type WaitStep } from '../decisions/decide-wait.ts'
 import type { AttemptPayloads } from './attempt-payloads.ts'
@@ -31,6 +32,7 @@ export interface StepWithChild {
 /** What an attempt needs for waits. */
 export interface WaitParts {
   readonly children: ChildRuns
+  readonly runtime: Runtime
 }
 
 /** How a step that waits continues. */
@@ -38,7 +40,7 @@ export function nextLook(
   attempt: Omit<StepWithChild, 'wait' | 'retried'>,
   wait: Wait,
   payloads: AttemptPayloads,
-  children: ChildRuns,
+  { children, runtime }: WaitParts,
 ): WaitStep {
   const { claim, definition, step } = attempt
   if (wait.kind === 'child') {
@@ -46,7 +48,7 @@ export function nextLook(
     const retried = payloads.isOwnRead && failedWithChild(payloads.own)
     const look = lookAtChild({ claim, definition, step, wait, retried }, children)
     const isRound = step.map?.part === 'round' && claim.direction === 'forward'
-    return isRound ? childRound(attempt, step.map, look) : look
+    return isRound ? childRound(attempt, step.map, look, runtime.clock) : look
   }
   const { own, stored } = payloads
   return decideWait({ runId: claim.runId, step }, wait, { ...own, now: stored.now })

@@ -5,6 +5,7 @@ import type { Handler, StepContext } from '../../definition/handler.ts'
 import type { LimitPolicy } from '../../definition/limit.ts'
 import { PermanentError } from '../../handler-errors.ts'
 import { Refusal, readAs } from '../../options/index.ts'
+import { isThenable, watchAnswer } from '../../thenable.ts'
 import { LIMIT_KEY } from '../base/limit-key.ts'
 import type { AttemptEnd } from '../decisions/decide.ts'
 
@@ -17,6 +18,7 @@ export type EnterStep =
   /** The limits have keys: `handler` must be called, and `judge` interprets what it returned. */
   | {
       readonly type: 'call'
+      readonly asks: 'key'
       readonly handler: Handler
       readonly judge: (keys: unknown) => EntersEnd
     }
@@ -30,6 +32,7 @@ export function enterStep(subject: Subject, limits: readonly LimitPolicy[]): Ent
     )
   return {
     type: 'call',
+    asks: 'key',
     handler: (context) => keysOf(limits, context),
     judge: (keys) =>
       entersWith(
@@ -61,16 +64,17 @@ function entryOf({ name: limit, of, atLimit }: LimitPolicy, key: string): LimitE
 
 /** The keys, or a promise of them if a function returned one. */
 function keysOf(limits: readonly LimitPolicy[], context: StepContext): unknown {
-  const keys = limits.map(({ keyOf, of }) => {
-    if (keyOf == null) return undefined
-    const call = keyOf as (context: unknown) => unknown
-    return call(of === 'run' ? ofRun(context) : ofStep(context))
-  })
-  return keys.some(isPromise) ? Promise.all(keys) : keys
-}
-
-function isPromise(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && 'then' in value
+  const keys: unknown[] = []
+  try {
+    for (const { keyOf, of } of limits) {
+      const call = keyOf as ((context: unknown) => unknown) | null | undefined
+      keys.push(call?.(of === 'run' ? ofRun(context) : ofStep(context)))
+    }
+  } catch (error) {
+    for (const key of keys) watchAnswer(key)
+    throw error
+  }
+  return keys.some(isThenable) ? Promise.all(keys) : keys
 }
 
 function ofRun({ runId, input }: StepContext): object {

@@ -5,6 +5,7 @@ import { PermanentError } from '../../handler-errors.ts'
 import { ITEM_KEY_LENGTH_MAX } from '../../options/index.ts'
 import { shown } from '../../shown.ts'
 import { isStorableText } from '../../storable-text.ts'
+import { watchAnswer } from '../../thenable.ts'
 import { counted } from '../../words.ts'
 import { toJsonText } from '../base/payload.ts'
 import type { AttemptEnd } from '../decisions/decide.ts'
@@ -125,6 +126,7 @@ function expanded(returned: unknown, map: MapOpener, runId: string, maxBytes: nu
 function keyOf({ keyOf: given }: MapOpener, name: string, value: unknown, index: number): string {
   if (given === null) return String(index)
   const key: unknown = given(value, index)
+  watchAnswer(key)
   const fits = typeof key === 'string' && key !== '' && key.length <= ITEM_KEY_LENGTH_MAX
   if (fits && isStorableText(key)) return key
   throw new PermanentError(

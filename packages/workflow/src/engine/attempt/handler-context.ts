@@ -35,7 +35,17 @@ interface ReadPayloads {
 }
 
 /** Makes the context of a handler, for either direction. */
-export function handlerContext(source: ContextSource, payloads: ReadPayloads, log: Logger): StepContext {
+export function contextOf(
+  source: ContextSource,
+  payloads: ReadPayloads & Pick<AttemptPayloads, 'own' | 'stored' | 'undoneItems'>,
+  log: Logger,
+): StepContext {
+  const context = handlerContext(source, payloads, log)
+  if (source.claim.direction === 'forward') return context
+  return Object.assign(context, undoFieldsOf(source.step, source.claim, payloads))
+}
+
+function handlerContext(source: ContextSource, payloads: ReadPayloads, log: Logger): StepContext {
   const { claim, definition, step } = source
   const item = isItem(claim.step) ? payloads.item : undefined
   // What all items of a map get is parsed only if an item reads it: thousands of items may share a large input.
@@ -74,7 +84,7 @@ function defineLazily(context: StepContext, name: 'input' | 'deps', parse: () =>
 }
 
 /** What a compensation is given besides. */
-export function undoFieldsOf(
+function undoFieldsOf(
   { map }: StepDefinition,
   claim: Claim,
   payloads: Pick<AttemptPayloads, 'own' | 'stored' | 'undoneItems'>,

@@ -1,16 +1,18 @@
 import { type Claim, itemIndex, type JsonText, type NewItem, type StepPayloads } from '../../adapter/index.ts'
+import type { Clock } from '../../clock.ts'
 import type { StepContext } from '../../definition/handler.ts'
 import type { EndedRound, Round, StepDefinition } from '../../definition/step.ts'
 import { DURATION_MAX, type Duration, durationMs } from '../../duration.ts'
 import { BelayError } from '../../errors.ts'
 import { PermanentError } from '../../handler-errors.ts'
 import { shown } from '../../shown.ts'
+import { isThenable } from '../../thenable.ts'
 import { presentable } from '../../thrown.ts'
 import { counted } from '../../words.ts'
 import { toJsonText } from '../base/payload.ts'
+import { answerOf } from '../base/user-code.ts'
 import type { AttemptEnd } from '../decisions/decide.ts'
 import type { WaitAnswer, WaitStep } from '../decisions/decide-wait.ts'
-import { isThenable } from './await-handler.ts'
 import { type OutputOf, outputOwner } from './serialised-output.ts'
 
 /** What a round's handler returned, and what follows. `error`: the effect is there, but what follows could not be decided. */
@@ -30,21 +32,27 @@ type RoundAttempt = OutputOf & { readonly step: Pick<StepDefinition, 'name' | 'r
  * The handler of a round, which then decides what follows. After the round's own handler has returned it does not throw: a retry would repeat the
  * effect.
  */
-export function roundHandler(attempt: RoundAttempt, round: Round): (context: StepContext) => unknown {
+export function roundHandler(
+  attempt: RoundAttempt,
+  round: Round,
+  clock: Clock,
+): (context: StepContext) => unknown {
   return (context) => {
+    const deciding = { attempt, round, context, clock }
     const returned = attempt.step.run?.(context)
-    if (!isThenable(returned)) return whatFollows(attempt, round, context, returned)
-    return Promise.resolve(returned).then((output) => whatFollows(attempt, round, context, output))
+    if (!isThenable(returned)) return whatFollows(deciding, returned)
+    return Promise.resolve(returned).then((output) => whatFollows(deciding, output))
   }
 }
 
 /** The look at the child of a round, which decides what follows once the child has completed. It has no effect: an error is retried. */
-export function childRound(attempt: RoundAttempt, round: Round, look: WaitCall): WaitCall {
+export function childRound(attempt: RoundAttempt, round: Round, look: WaitCall, clock: Clock): WaitCall {
   return {
     type: 'call',
     handler: async (context) => {
       const answer = look.judge(await look.handler(context))
-      return answer.type === 'output' ? whatFollows(attempt, round, context, answer.value) : answer
+      if (answer.type !== 'output') return answer
+      return whatFollows({ attempt, round, context, clock }, answer.value)
     },
     judge: (answer) =>
       answer instanceof EndOfRound ? { type: 'output', value: answer } : (answer as WaitAnswer),
@@ -53,12 +61,16 @@ export function childRound(attempt: RoundAttempt, round: Round, look: WaitCall):
 
 type WaitCall = Extract<WaitStep, { readonly type: 'call' }>
 
-function whatFollows(
-  attempt: RoundAttempt,
-  round: Round,
-  context: StepContext,
-  output: unknown,
-): EndOfRound | Promise<EndOfRound> {
+/** What decides whether another round follows. */
+interface Deciding {
+  readonly attempt: RoundAttempt
+  readonly round: Round
+  readonly context: StepContext
+  readonly clock: Clock
+}
+
+function whatFollows(deciding: Deciding, output: unknown): EndOfRound | Promise<EndOfRound> {
+  const { attempt, round, context } = deciding
   const ended: EndedRound = {
     output,
     round: itemIndex(attempt.claim.step) + 1,
@@ -71,23 +83,23 @@ function whatFollows(
     },
   }
   try {
-    const answer = round.until?.(ended)
+    const answer = asked(deciding, 'until', () => round.until?.(ended))
     // Most answers are not promises, and a loop may have thousands of rounds.
     if (typeof answer === 'boolean' && (answer || typeof round.delay === 'number')) {
       return new EndOfRound(output, answer ? null : afterRound(attempt, round, ended, round.delay))
     }
-    return decideLater(attempt, round, ended, answer)
+    return decideLater(deciding, ended, answer)
   } catch (error) {
     return new EndOfRound(output, { error: presentable(error) })
   }
 }
 
-async function decideLater(
-  attempt: RoundAttempt,
-  round: Round,
-  ended: EndedRound,
-  given: unknown,
-): Promise<EndOfRound> {
+function asked({ attempt, clock }: Deciding, option: 'until' | 'delay', call: () => unknown): unknown {
+  return answerOf(clock, `\`${option}\` of step "${attempt.step.name}" of run ${attempt.claim.runId}`, call)
+}
+
+async function decideLater(deciding: Deciding, ended: EndedRound, given: unknown): Promise<EndOfRound> {
+  const { attempt, round } = deciding
   const { output } = ended
   try {
     const answer = await given
@@ -95,8 +107,9 @@ async function decideLater(
     if (answer) return new EndOfRound(output, null)
     // Refuses a round too many before its delay is asked for.
     afterRound(attempt, round, ended, 0)
-    const delay = typeof round.delay === 'number' ? round.delay : await round.delay(ended)
-    return new EndOfRound(output, afterRound(attempt, round, ended, delay))
+    const { delay } = round
+    const answered = typeof delay === 'number' ? delay : await asked(deciding, 'delay', () => delay(ended))
+    return new EndOfRound(output, afterRound(attempt, round, ended, answered))
   } catch (error) {
     return new EndOfRound(output, { error: presentable(error) })
   }

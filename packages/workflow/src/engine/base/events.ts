@@ -1,6 +1,8 @@
 import type { Direction, EndStatus, RunStatus, SkipReason, StoreNotice, Wake } from '../../adapter/index.ts'
 import type { SerialisedError } from '../../cause.ts'
 import type { Logger } from '../../logger.ts'
+import { watchAnswer } from '../../thenable.ts'
+import type { Context } from './context.ts'
 
 /** The run of an event. */
 export interface RunIdentity {
@@ -177,13 +179,16 @@ export const EVENT_NAMES = Object.keys(IS_EVENT) as readonly (keyof EngineEvents
 
 export type EventListener<Name extends keyof EngineEvents> = (event: EngineEvents[Name]) => void
 
-/** Calls listeners. A listener that throws is logged and does not affect the others. */
+/** Calls listeners, each in a context of its own. One that throws, or returns a promise that rejects, is logged and does not affect the others. */
 export class EventHub {
   readonly #listeners = new Map<keyof EngineEvents, Set<(event: never) => void>>()
   readonly #log: Logger
 
-  constructor(log: Logger) {
+  readonly #context: Context
+
+  constructor(log: Logger, context: Context) {
     this.#log = log
+    this.#context = context
   }
 
   on<Name extends keyof EngineEvents>(name: Name, listener: EventListener<Name>): () => void {
@@ -201,10 +206,16 @@ export class EventHub {
 
   emit<Name extends keyof EngineEvents>(name: Name, event: EngineEvents[Name]): void {
     for (const listener of this.#listeners.get(name) ?? []) {
+      const failed = (error: unknown) =>
+        this.#log.error(
+          `A listener of "${name}" failed. Nothing waits for listeners: let it catch its own errors.`,
+          { error },
+        )
       try {
-        ;(listener as EventListener<Name>)(event)
+        const call = listener as (event: EngineEvents[Name]) => unknown
+        this.#context.run(() => watchAnswer(call(event), failed))
       } catch (error) {
-        this.#log.error(`A listener of "${name}" threw.`, { error })
+        failed(error)
       }
     }
   }

@@ -1,6 +1,7 @@
 import { v7 } from 'uuid'
 import type { Adapter, Stillness } from '../../adapter/index.ts'
 import { type Clock, systemClock } from '../../clock.ts'
+import type { Context } from './context.ts'
 
 /** The engine's sources of time and randomness, so that a simulation can control them. */
 export interface Runtime {
@@ -9,9 +10,11 @@ export interface Runtime {
   readonly random: () => number
   /** A new time-ordered UUID. */
   readonly newId: () => string
+  /** In which what the engine does on its own is called. */
+  readonly context: Context
 }
 
-export const systemRuntime: Runtime = { clock: systemClock, random: Math.random, newId }
+export const systemRuntime: Omit<Runtime, 'context'> = { clock: systemClock, random: Math.random, newId }
 
 let pool = new Uint8Array(0)
 let taken = 0

@@ -31,7 +31,7 @@ export function framesOf(thrown: Error): string | undefined {
 const FRAME = /^\s+at |@.*:\d+:\d+$/
 
 /** Where the engine called the handler (`belayCallsHandler()`), or began the attempt: what comes below is the engine's. */
-const ENTRY = /\bbelayCallsHandler\b| Attempt\.perform /
+const ENTRY = /\bbelayCallsHandler\b| Attempt\.(?:perform|#begin) /
 
 /** The error of an attempt that no code of the user has thrown: no stack would say anything. */
 export function attemptError(code: BelayErrorCode, message: string, context: ErrorContext): BelayError {

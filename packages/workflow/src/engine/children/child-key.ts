@@ -3,6 +3,7 @@ import type { RoundContext } from '../../definition/loop-options.ts'
 import type { ItemContext } from '../../definition/map-options.ts'
 import { PermanentError } from '../../handler-errors.ts'
 import { shown } from '../../shown.ts'
+import { watchAnswer } from '../../thenable.ts'
 import type { StepWithChild } from '../attempt/child-runs.ts'
 
 const KEY_LENGTH_MAX = 512
@@ -22,6 +23,7 @@ export function childKey({ claim, step, wait }: StepWithChild, context: StepCont
     wait.key === null
       ? `child:${runId}:${step.name}`
       : wait.key({ runId, step: step.name, input, deps, ...ofItem, ...ofRound })
+  watchAnswer(own)
   const key = claim.round === 1 ? own : `${String(own)}:${claim.round}`
   if (typeof own === 'string' && own !== '' && typeof key === 'string' && key.length <= KEY_LENGTH_MAX)
     return key

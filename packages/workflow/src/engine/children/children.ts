@@ -8,6 +8,7 @@ import type { ChildRuns, StepWithChild } from '../attempt/child-runs.ts'
 import { isContended, isUnavailable, type OutageWatch } from '../base/outage.ts'
 import { fromJsonText } from '../base/payload.ts'
 import { pause } from '../base/runtime.ts'
+import { answerOf } from '../base/user-code.ts'
 import type { Control } from '../control/control.ts'
 import { pausedBy } from '../control/family.ts'
 import type { ChildState } from '../decisions/decide-child.ts'
@@ -85,7 +86,7 @@ export class Children implements ChildRuns {
   async #start(step: StepWithChild, context: StepContext, key: string): Promise<FoundChild> {
     const { claim, wait } = step
     const parent = await checkDepth(this.#parts.adapter, step)
-    const input: unknown = wait.computesInput ? await step.step.run!(context) : givenInput(context)
+    const input: unknown = wait.computesInput ? await this.#computedInput(step, context) : givenInput(context)
     const child = {
       key,
       input,
@@ -98,6 +99,12 @@ export class Children implements ChildRuns {
     if (started.created) return { ...started, isOwn: true }
     // Another attempt of this step started it meanwhile, or somebody else has the key.
     return (await this.#findOwn(step, key))!
+  }
+
+  #computedInput({ claim, step }: StepWithChild, context: StepContext): unknown {
+    const { clock } = this.#parts.settings.runtime
+    const what = `\`input\` of step "${step.name}" of run ${claim.runId}`
+    return answerOf<unknown>(clock, what, () => step.run!(context))
   }
 
   /**

@@ -22,7 +22,12 @@ export type BranchStep =
   | { readonly type: 'runs' }
   | { readonly type: 'skipped'; readonly reason: SkipReason }
   /** The step's function must be called, and `judge` interprets what it returned. */
-  | { readonly type: 'call'; readonly handler: Handler; readonly judge: (answer: unknown) => BranchEnd }
+  | {
+      readonly type: 'call'
+      readonly asks: 'when'
+      readonly handler: Handler
+      readonly judge: (answer: unknown) => BranchEnd
+    }
 
 /** The answer of a step's function. It must be recorded before anything else happens. */
 export type BranchEnd =
@@ -59,7 +64,7 @@ export function decideBranch(subject: Subject, policy: BranchPolicy, row: Branch
   if (when == null) return STEP_RUNS
   // Nothing of the context that is for effects.
   const handler: Handler = ({ runId, step, input, deps }) => when({ runId, step, input, deps })
-  return { type: 'call', handler, judge: judgeWhen(subject) }
+  return { type: 'call', asks: 'when', handler, judge: judgeWhen(subject) }
 }
 
 /** The attempt that a decision is for. */

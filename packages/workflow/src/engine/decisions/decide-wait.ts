@@ -33,8 +33,13 @@ export type WaitStep =
   | { readonly type: 'received' }
   | { readonly type: 'output'; readonly value: unknown }
   | { readonly type: 'threw'; readonly error: unknown }
-  /** The handler must be called, and `judge` interprets what it returned. */
-  | { readonly type: 'call'; readonly handler: Handler; readonly judge: (returned: unknown) => WaitAnswer }
+  /** The handler must be called, and `judge` interprets what it returned. `asks`: the option whose function it is, if it is one. */
+  | {
+      readonly type: 'call'
+      readonly asks?: 'for' | 'until' | 'onTimeout'
+      readonly handler: Handler
+      readonly judge: (returned: unknown) => WaitAnswer
+    }
 
 export type WaitAnswer = Exclude<WaitStep, { type: 'call' }>
 
@@ -69,6 +74,7 @@ function decideSleep(where: WaitPlace, sleep: Sleep, row: WaitRow): WaitStep {
   if (sleep.ms !== null) return sleepUntil(wakeOf(sleep.by, sleep.ms), row)
   return {
     type: 'call',
+    asks: sleep.by,
     handler: where.step.run!,
     judge: (returned) => sleepUntil(computedWake(where, sleep, returned), row),
   }
@@ -131,7 +137,12 @@ function rejectionOf({ runId, step }: WaitPlace, output: JsonText): BelayError |
 
 function timedOut({ runId, step }: WaitPlace, { kind, timeoutMs, onTimeout }: SignalWait): WaitStep {
   if (typeof onTimeout === 'function') {
-    return { type: 'call', handler: onTimeout, judge: (value) => ({ type: 'output', value }) }
+    return {
+      type: 'call',
+      asks: 'onTimeout',
+      handler: onTimeout,
+      judge: (value) => ({ type: 'output', value }),
+    }
   }
   if (onTimeout !== 'fail') return { type: 'output', value: onTimeout.output }
   const what = STEP_KINDS[kind].signal.noun
@@ -155,7 +166,7 @@ function decidePoll({ runId, step }: WaitPlace, poll: Poll, row: WaitRow): WaitS
     )
     return { type: 'threw', error }
   }
-  return { type: 'call', handler: step.run!, judge }
+  return { type: 'call', asks: 'until', handler: step.run!, judge }
 }
 
 function timeLeftMs({ timeoutMs }: Poll, { waitingSince, now }: WaitRow): number {

@@ -143,7 +143,8 @@ export async function pruneRuns(
       const count = await pruneBatch(parts, { ...settings, finishedBefore, runIds })
       pruned += count
       batches += 1
-      settings.onProgress?.({ pruned, batches })
+      // Awaited: if it is asynchronous and fails, the call fails, and not the process.
+      await settings.onProgress?.({ pruned, batches })
       return count
     },
     stopped: () => signal?.aborted === true,

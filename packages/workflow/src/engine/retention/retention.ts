@@ -4,6 +4,7 @@ import type { EventHub } from '../base/events.ts'
 import { Loop } from '../base/loop.ts'
 import { isUnavailable } from '../base/outage.ts'
 import { pause, type Runtime, within } from '../base/runtime.ts'
+import { archiveApart } from './archive-apart.ts'
 import { walkEnded } from './ended-runs.ts'
 import { pruneBatch } from './prune.ts'
 import type { RetentionSettings } from './retention-policy.ts'
@@ -63,23 +64,33 @@ export class Retention {
   }
 
   async #round(): Promise<void> {
-    const { adapter, runtime, settings } = this.#parts
     this.#goBackNowAndThen()
+    const failures: unknown[] = []
     for (const rule of this.#rules) {
       if (this.#stopped) return
-      const finishedBefore = (await adapter.now()) - rule.keptMs
-      const walked = await walkEnded({
-        adapter,
-        request: { finishedBefore, statuses: rule.statuses, keyed: rule.keyed },
-        after: rule.cursor,
-        batchMax: settings.batch,
-        limit: Number.POSITIVE_INFINITY,
-        act: (runIds) => rule.act(runIds, finishedBefore),
-        stopped: () => this.#stopped,
-        rest: () => pause(runtime.clock, REST_MS),
+      // An archive that refuses some runs does not keep others from being pruned, or keys from being released.
+      await this.#apply(rule).catch((error: unknown) => {
+        if (isUnavailable(error)) throw error
+        failures.push(error)
       })
-      rule.cursor = walked.cursor
     }
+    if (failures.length > 0) throw failures[0]
+  }
+
+  async #apply(rule: Rule): Promise<void> {
+    const { adapter, runtime, settings } = this.#parts
+    const finishedBefore = (await adapter.now()) - rule.keptMs
+    const walked = await walkEnded({
+      adapter,
+      request: { finishedBefore, statuses: rule.statuses, keyed: rule.keyed },
+      after: rule.cursor,
+      batchMax: settings.batch,
+      limit: Number.POSITIVE_INFINITY,
+      act: (runIds) => rule.act(runIds, finishedBefore),
+      stopped: () => this.#stopped,
+      rest: () => pause(runtime.clock, REST_MS),
+    })
+    rule.cursor = walked.cursor
   }
 
   #goBackNowAndThen(): void {
@@ -100,16 +111,19 @@ export class Retention {
   }
 }
 
-function rulesOf({ adapter, events, settings }: RetentionParts): readonly Rule[] {
-  const { archive } = settings
-  const rules: Rule[] = settings.ends.map(({ status, keptMs }) => ({
-    statuses: [status],
-    keptMs,
-    keyed: false,
-    act: (runIds, finishedBefore) =>
-      pruneBatch({ adapter, events }, { runIds, finishedBefore, statuses: [status], archive }),
-    cursor: null,
-  }))
+function rulesOf({ adapter, events, runtime, settings }: RetentionParts): readonly Rule[] {
+  const { archive: given } = settings
+  const rules = settings.ends.map(({ status, keptMs }): Rule => {
+    const archive = given && archiveApart(given, runtime)
+    return {
+      statuses: [status],
+      keptMs,
+      keyed: false,
+      act: (runIds, finishedBefore) =>
+        pruneBatch({ adapter, events }, { runIds, finishedBefore, statuses: [status], archive }),
+      cursor: null,
+    }
+  })
   if (settings.keysKeptMs === undefined) return rules
   const releasing: Rule = {
     statuses: ENDS,

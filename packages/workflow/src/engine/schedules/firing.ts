@@ -1,6 +1,9 @@
 import type { ChangedRun, FiringRecord, ScheduleRecord, StartedRun } from '../../adapter/index.ts'
 import type { Logger } from '../../logger.ts'
 import { messageOf } from '../../thrown.ts'
+import { sentence } from '../../words.ts'
+import type { Apart } from '../base/apart.ts'
+import { isUnavailable } from '../base/outage.ts'
 import { sendApart } from '../base/send-apart.ts'
 import { type DueTimes, dueTimes, type PreparedFiring, planFirings } from './plan-firing.ts'
 import { type PrepareParts, RunPreparer } from './prepare-runs.ts'
@@ -9,41 +12,57 @@ import { type PrepareParts, RunPreparer } from './prepare-runs.ts'
 const ROUND_MAX = 100
 /** The most rounds of one look: then other work of the worker has its turn. */
 const ROUNDS_MAX = 10
+/** How long a schedule that cannot be fired at all is left alone. */
+const BROKEN_REST_MS = 60_000
 /** The firings that wait and may start in one round: usually the first one does. */
 const WAITING_MAX = 3
 
+const NOT_FIRED = 'A schedule could not fire.'
+
 export interface FirerParts extends PrepareParts {
   readonly log: Logger
+  /** Prepares each schedule apart from the others. One for all looks of a process. */
+  readonly apart: Apart
+  /** False once the worker has stopped: what was prepared late is left to others. */
+  readonly isWorking: () => boolean
   /** Runs of these definitions are there. */
   readonly onStarted: (started: readonly StartedRun[]) => void
   readonly onCancelled: (runs: readonly ChangedRun[]) => void
 }
 
-/** A schedule that is due, as it was read without a lock, with everything that takes time already done. */
-interface Prepared {
+/** A schedule that is due, as it was read without a lock. */
+interface Found {
   readonly schedule: ScheduleRecord
   readonly due: DueTimes
+  /** The firings that have waited longest. */
+  readonly queued: readonly FiringRecord[]
+}
+
+/** The same, with everything done that takes time. */
+interface Prepared extends Found {
   readonly firings: readonly PreparedFiring[]
   readonly waiting: ReadonlyMap<number, PreparedFiring>
 }
 
 /**
  * Fires the schedules that are due. Everything that takes time is done on rows that were read without a lock: times, definitions, inputs. Then one
- * transaction locks the schedules, leaves out those that have changed since, decides about overlaps, starts the runs and moves the schedules on.
+ * transaction locks the schedules, leaves out those that have changed since, decides about overlaps, starts the runs and moves the schedules on. A
+ * schedule whose input takes its schema long is fired alone, once that has answered.
  * Resolves to whether a schedule changed: then another may be due, or soon will be.
  */
 export async function fireDue(parts: FirerParts): Promise<boolean> {
   let changed = false
   for (let round = 0; round < ROUNDS_MAX; round += 1) {
-    const { schedules, now } = await parts.adapter.readSchedules({ due: true, limit: ROUND_MAX })
-    if (schedules.length === 0) return changed
-    const preparer = new RunPreparer(parts)
-    const prepared: Prepared[] = []
-    for (const schedule of schedules) prepared.push(await prepare(parts, preparer, schedule, now))
-    const moved = (await fireAll(parts, prepared)).size > 0
+    const { skipped } = parts.apart
+    const limit = ROUND_MAX + skipped
+    const { schedules, now } = await parts.adapter.readSchedules({ due: true, limit })
+    const prepared = await prepareAll(parts, schedules, now)
+    const moved = prepared.length > 0 && (await fireAll(parts, prepared)).size > 0
     changed ||= moved
-    const mayBeMore = schedules.length === ROUND_MAX || prepared.some(({ due }) => isBehind(due, now))
-    if (!moved || !mayBeMore) return changed
+    const mayBeMore = schedules.length === limit || prepared.some(({ due }) => isBehind(due, now))
+    // Those that were left to themselves make room for others in the next look.
+    const isNearer = moved || parts.apart.skipped > skipped
+    if (!isNearer || !mayBeMore) return changed
   }
   return changed
 }
@@ -54,36 +73,68 @@ export async function fireDue(parts: FirerParts): Promise<boolean> {
  */
 export async function fireNext(parts: FirerParts, names: readonly string[]): Promise<ReadonlySet<string>> {
   const { schedules, now } = await parts.adapter.readSchedules({ names, limit: names.length })
-  const preparer = new RunPreparer(parts)
-  const prepared: Prepared[] = []
-  for (const schedule of schedules) {
-    if (schedule.pausedAt !== null) continue
-    const one = await prepare(parts, preparer, schedule, now)
-    if (one.waiting.size > 0) prepared.push(one)
-  }
+  const active = schedules.filter(({ pausedAt }) => pausedAt === null)
+  // One that goes on alone is decided after this end, by itself or by its next look.
+  const prepared = (await prepareAll(parts, active, now)).filter(({ waiting }) => waiting.size > 0)
   const changed = await fireAll(parts, prepared)
   return new Set(prepared.map(({ schedule }) => schedule.name).filter((name) => !changed.has(name)))
 }
 
-function isBehind({ nextAt }: DueTimes, now: number): boolean {
-  return nextAt !== null && nextAt <= now
+function isBehind({ nextAt, againMs }: DueTimes, now: number): boolean {
+  return nextAt !== null && nextAt <= now && againMs === undefined
 }
 
-async function prepare(
-  { adapter }: FirerParts,
-  preparer: RunPreparer,
-  schedule: ScheduleRecord,
+/** First what only the store is asked for, then what may call a schema. Resolves to those that are prepared soon; the others are fired alone. */
+async function prepareAll(
+  parts: FirerParts,
+  schedules: readonly ScheduleRecord[],
   now: number,
-): Promise<Prepared> {
-  const due = dueTimes(schedule, now)
+): Promise<readonly Prepared[]> {
+  const preparer = new RunPreparer(parts)
+  const found: Found[] = []
+  for (const schedule of schedules) {
+    if (parts.apart.skips(schedule.name)) continue
+    await preparer.know(schedule)
+    found.push(await findDue(parts, schedule, now))
+  }
+  return parts.apart.each(found, {
+    keyOf: ({ schedule }) => schedule.name,
+    work: (one) => prepare(preparer, one),
+    late: async (one) => {
+      if (parts.isWorking()) await fireAll(parts, [one])
+    },
+    onError: ({ schedule }, error) => {
+      if (parts.isWorking()) parts.log.error(NOT_FIRED, { schedule: schedule.name, error })
+    },
+  })
+}
+
+async function findDue({ adapter }: FirerParts, schedule: ScheduleRecord, now: number): Promise<Found> {
+  const due = dueOf(schedule, now)
+  const mayStart = schedule.spec.overlap === 'queue' || due.times.length === 0
+  return { schedule, due, queued: mayStart ? await oldestWaiting(adapter, schedule) : [] }
+}
+
+/** One whose times cannot be computed, as in a time zone that this runtime does not know, fails and is looked at again later. */
+function dueOf(schedule: ScheduleRecord, now: number): DueTimes {
+  try {
+    return dueTimes(schedule, now)
+  } catch (error) {
+    const failure = `Its times cannot be computed: ${sentence(messageOf(error))} Put the schedule with another timing, or run workers that know its time zone.`
+    return { times: [], missed: null, nextAt: schedule.nextAt, failure, againMs: BROKEN_REST_MS }
+  }
+}
+
+async function prepare(preparer: RunPreparer, found: Found): Promise<Prepared> {
+  const { schedule, due, queued } = found
   const firings: PreparedFiring[] = []
   for (const scheduledAt of due.times)
     firings.push(await preparer.prepare(schedule, { scheduledAt, cause: 'time' }))
+  if (due.failure !== undefined)
+    firings.push({ scheduledAt: schedule.nextAt!, cause: 'time', run: null, refusal: due.failure })
   const waiting = new Map<number, PreparedFiring>()
-  if (schedule.spec.overlap === 'queue' || due.times.length === 0)
-    for (const firing of await oldestWaiting(adapter, schedule))
-      waiting.set(firing.sequence, await preparer.prepare(schedule, firing))
-  return { schedule, due, firings, waiting }
+  for (const firing of queued) waiting.set(firing.sequence, await preparer.prepare(schedule, firing))
+  return { ...found, firings, waiting }
 }
 
 async function oldestWaiting(
@@ -101,7 +152,7 @@ async function fireAll(parts: FirerParts, prepared: readonly Prepared[]): Promis
       for (const name of await fire(parts, batch)) changed.add(name)
     },
     refused: async (one, error) => {
-      parts.log.error('A schedule could not fire.', { schedule: one.schedule.name, error })
+      parts.log.error(NOT_FIRED, { schedule: one.schedule.name, error })
       for (const name of await recordRefusal(parts, one, messageOf(error))) changed.add(name)
     },
     // Somebody has locked a run that it would cancel. The next look tries again.
@@ -113,11 +164,21 @@ async function fireAll(parts: FirerParts, prepared: readonly Prepared[]): Promis
   return changed
 }
 
-/** What the store refuses is refused again: the schedule goes on without it. */
-function recordRefusal(parts: FirerParts, one: Prepared, refusal: string): Promise<ReadonlySet<string>> {
+/** What the store refuses is refused again: the schedule goes on without it. If not even that can be recorded, it rests, and holds up no other. */
+async function recordRefusal(
+  parts: FirerParts,
+  one: Prepared,
+  refusal: string,
+): Promise<ReadonlySet<string>> {
   const refused = (firing: PreparedFiring): PreparedFiring => ({ ...firing, run: null, refusal })
   const waiting = new Map([...one.waiting].map(([sequence, firing]) => [sequence, refused(firing)]))
-  return fire(parts, [{ ...one, firings: one.firings.map(refused), waiting }])
+  try {
+    return await fire(parts, [{ ...one, firings: one.firings.map(refused), waiting }])
+  } catch (error) {
+    if (isUnavailable(error)) throw error
+    parts.apart.rest(one.schedule.name, BROKEN_REST_MS)
+    return new Set()
+  }
 }
 
 async function fire(parts: FirerParts, batch: readonly Prepared[]): Promise<ReadonlySet<string>> {

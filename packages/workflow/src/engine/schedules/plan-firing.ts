@@ -28,6 +28,9 @@ export interface DueTimes {
   readonly missed: { readonly from: number; readonly to: number } | null
   /** The time after these; null if the schedule is over. */
   readonly nextAt: number | null
+  /** Why its times cannot be computed, and after how long somebody looks again. */
+  readonly failure?: string
+  readonly againMs?: number
 }
 
 /** Which times of a schedule are due, and which of them fire. */
@@ -175,6 +178,8 @@ class Plan {
   }
 
   #dueAt(schedule: ScheduleRecord, now: number): number | null {
+    const { againMs } = this.#request.due ?? {}
+    if (againMs !== undefined) return now + againMs
     const timed = schedule.nextAt === null ? null : fireAt(schedule, schedule.nextAt)
     if (this.#waits === 0) return timed
     return Math.min(timed ?? Number.POSITIVE_INFINITY, now + lookMs(this.#request.found))

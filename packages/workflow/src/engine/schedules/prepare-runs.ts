@@ -37,6 +37,13 @@ export class RunPreparer {
     this.#tx = tx
   }
 
+  /** Looks the definition up, which {@link prepare} then knows. Throws only what an outage throws. */
+  async know(schedule: ScheduleRecord): Promise<void> {
+    await this.#definitionOf(schedule).catch((error: unknown) => {
+      if (isUnavailable(error)) throw error
+    })
+  }
+
   /** Never throws because of the schedule: a firing without a run says why. Throws what the store throws. */
   async prepare(schedule: ScheduleRecord, { scheduledAt, cause }: Wanted): Promise<PreparedFiring> {
     try {

@@ -1,6 +1,7 @@
 import type { ScheduleRecord } from '../../adapter/index.ts'
 import type { WorkflowDefinition } from '../../definition/workflow.ts'
 import { fromJsonText, toJsonText } from '../base/payload.ts'
+import { checkedBySchema } from '../start/checked-run.ts'
 import { putChange, type WantedSchedule } from './change-schedule.ts'
 import { RunPreparer } from './prepare-runs.ts'
 import { type CheckedSchedule, checkSchedule, type ScheduleOptions } from './schedule-options.ts'
@@ -71,7 +72,8 @@ async function storable(
   const sample = { name, workflow: workflowName, input, spec: { ...spec, timing } } as ScheduleRecord
   const run = await preparer.runOf(sample, at, 'time')
   const isKnown = registry.known(run.definitionId) !== undefined
-  if (!isKnown && typeof workflow !== 'string') await workflow.validate(fromJsonText(run.input))
+  if (!isKnown && typeof workflow !== 'string')
+    await checkedBySchema(settings, workflow, fromJsonText(run.input))
   return { name, spec, timing, workflow: workflowName, input }
 }
 

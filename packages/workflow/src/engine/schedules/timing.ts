@@ -1,6 +1,7 @@
 import { sha256 } from '@noble/hashes/sha2.js'
 import { utf8ToBytes } from '@noble/hashes/utils.js'
 import type { ScheduleRecord, Timing } from '../../adapter/index.ts'
+import { shown } from '../../shown.ts'
 import { nextMatch } from './cron.ts'
 
 /** The first time of a timing after an instant; null if there is none, or only after `until`. */
@@ -13,6 +14,7 @@ function nextDistance(
   { everyMs, anchorAt }: Extract<Timing, { readonly everyMs: number }>,
   after: number,
 ): number {
+  if (!(everyMs > 0)) throw new Error(`it is to fire every ${shown(everyMs)} milliseconds`)
   return anchorAt + Math.max(1, Math.floor((after - anchorAt) / everyMs) + 1) * everyMs
 }
 

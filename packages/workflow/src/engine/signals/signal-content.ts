@@ -1,8 +1,12 @@
 import { dequal } from 'dequal'
 import type { Delivery, FoundRun, JsonText, NewSignal } from '../../adapter/index.ts'
+import { validatePayload } from '../../definition/input-schema.ts'
+import type { SignalWait } from '../../definition/wait.ts'
 import { BelayError } from '../../errors.ts'
 import { shown } from '../../shown.ts'
+import type { CallSettings } from '../base/call-settings.ts'
 import { fromJsonText } from '../base/payload.ts'
+import { answerOf } from '../base/user-code.ts'
 import type { Decision } from '../decisions/decide-wait.ts'
 
 /** A signal for a step of a run. */
@@ -93,4 +97,15 @@ function cyrb53(text: string, seed: number): string {
   high = Math.imul(high ^ (high >>> 16), 2246822507) ^ Math.imul(low ^ (low >>> 13), 3266489909)
   low = Math.imul(low ^ (low >>> 16), 2246822507) ^ Math.imul(high ^ (high >>> 13), 3266489909)
   return (4294967296 * (2097151 & low) + (high >>> 0)).toString(16).padStart(14, '0')
+}
+
+/** The payload as the step's schema gives it. In an object, because a promise would call a `then()` of the payload. Throws `invalid_input`, `function_timeout`. */
+export async function checkedPayload(
+  { runtime }: Pick<CallSettings, 'runtime'>,
+  place: Parameters<typeof validatePayload>[0],
+  schema: SignalWait['schema'],
+  payload: unknown,
+): Promise<{ readonly payload: unknown }> {
+  const what = `The schema of step "${place.step}" of workflow "${place.workflow}"`
+  return answerOf(runtime.clock, what, () => validatePayload(place, schema, payload))
 }

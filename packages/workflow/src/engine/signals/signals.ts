@@ -9,7 +9,6 @@ import {
   type StepShape,
   type WaitKind,
 } from '../../adapter/index.ts'
-import { validatePayload } from '../../definition/input-schema.ts'
 import type { StepDefinition } from '../../definition/step.ts'
 import type { SignalWait } from '../../definition/wait.ts'
 import { BelayError, StoreContendedError } from '../../errors.ts'
@@ -23,7 +22,7 @@ import { toJsonText } from '../base/payload.ts'
 import { checkStepArgument } from '../control/options.ts'
 import type { Decision } from '../decisions/decide-wait.ts'
 import { findRun, type RunLookup, unknownRun } from '../runs/run-reference.ts'
-import { assertSamePayload, isSameDecision, payloadHash } from './signal-content.ts'
+import { assertSamePayload, checkedPayload, isSameDecision, payloadHash } from './signal-content.ts'
 
 export interface SignalOptions {
   /**
@@ -133,10 +132,11 @@ export class Signals {
   ): Promise<SignalReceipt> {
     checkStepArgument('signal()', name)
     const { tx, key = this.#newKey() } = checkOptions('signal()', options, SIGNAL_OPTIONS)
+    const { settings } = this.#parts
     const prepare = async () => {
       const { schema, ...receiver } = await this.#find({ target, name, kind: 'signal', tx })
       const { workflow } = receiver.run
-      const valid = await validatePayload({ workflow, step: name }, schema, payload)
+      const valid = await checkedPayload(settings, { workflow, step: name }, schema, payload)
       return this.#sending(receiver, { key, actor: null, ...valid, given: payload })
     }
     const { sending, delivery } = await this.#deliver(prepare, tx)
@@ -162,10 +162,11 @@ export class Signals {
     made: { readonly approved: boolean; readonly tx: unknown } & Omit<ApproveOptions, 'tx'>,
   ): Promise<SignalReceipt> {
     const { approved, by, comment, tx, key = this.#newKey() } = made
+    const { settings } = this.#parts
     const prepare = async () => {
       const { schema, ...receiver } = await this.#find({ target, name, kind: 'approval', tx })
       const place = { workflow: receiver.run.workflow, step: name }
-      const valid = approved ? await validatePayload(place, schema, made.payload) : undefined
+      const valid = approved ? await checkedPayload(settings, place, schema, made.payload) : undefined
       const at = new Date(await this.#parts.adapter.now({ tx })).toISOString()
       const decision: Decision = {
         approved,

@@ -17,6 +17,7 @@ import { shown } from '../../shown.ts'
 import type { CallSettings } from '../base/call-settings.ts'
 import { toJsonText } from '../base/payload.ts'
 import { tags } from '../base/tags.ts'
+import { answerOf } from '../base/user-code.ts'
 import { inputHash } from './input-hash.ts'
 import { type Prioritised, priorities } from './priorities.ts'
 import type { RunOptions } from './run-options.ts'
@@ -91,7 +92,7 @@ function refuseTimes(
 
 /** Awaits only asynchronous schemas: for a hundred thousand runs, promises would cost more than everything else. */
 export async function checkRuns(
-  settings: Pick<CallSettings, 'payloadMaxBytes'>,
+  settings: Pick<CallSettings, 'payloadMaxBytes' | 'runtime'>,
   workflow: WorkflowDefinition,
   runs: readonly (RunOptions & { readonly input?: unknown })[],
 ): Promise<readonly CheckedRun[]> {
@@ -107,7 +108,7 @@ export async function checkRuns(
 }
 
 export function checkRun(
-  settings: Pick<CallSettings, 'payloadMaxBytes'>,
+  settings: Pick<CallSettings, 'payloadMaxBytes' | 'runtime'>,
   workflow: Pick<WorkflowDefinition, 'name' | 'validate' | 'start'>,
   input: unknown,
   options: CheckedOptions,
@@ -119,9 +120,24 @@ export function checkRun(
     const checked = { ...options, input: text, inputHash: hash }
     return workflow.start == null ? checked : { ...checked, collectKey: workflow.start.keyOf(valid) }
   }
-  const valid = workflow.validate(input)
+  const valid = checkedBySchema(settings, workflow, input)
   // Without a schema the input itself comes back. If it is a promise, it is an invalid input and must not be awaited.
   return valid !== input && valid instanceof Promise ? valid.then(stored) : stored(valid)
+}
+
+/**
+ * What the schema of a workflow makes of an input: a promise if there is a schema, else the input itself.
+ *
+ * @throws BelayError `invalid_input`, `function_timeout`.
+ */
+export function checkedBySchema(
+  { runtime }: Pick<CallSettings, 'runtime'>,
+  workflow: Pick<WorkflowDefinition, 'name' | 'validate'>,
+  input: unknown,
+): unknown {
+  const valid = workflow.validate(input)
+  if (valid === input || !(valid instanceof Promise)) return valid
+  return answerOf<unknown>(runtime.clock, `The schema of workflow "${workflow.name}"`, () => valid)
 }
 
 /** What is known of a workflow of which this process has no definition. */

@@ -1,5 +1,6 @@
 import type { WorkflowDefinition } from '../../definition/workflow.ts'
 import { BelayError } from '../../errors.ts'
+import { watchAnswer } from '../../thenable.ts'
 import { checkDefinition } from '../base/definition-argument.ts'
 import { RUN_OPTIONS } from './checked-run.ts'
 import type { RunOptions } from './run-options.ts'
@@ -21,7 +22,10 @@ export function refuseOptionsAsInput(workflow: WorkflowDefinition, input: unknow
   const names = optionNamesIn(input)
   if (names.length > 0) checkDefinition('run()', workflow)
   // A schema decides by itself what an input is.
-  if (names.length === 0 || workflow.validate(input) !== input) return
+  if (names.length === 0) return
+  const valid = workflow.validate(input)
+  // It is checked again by the call, which tells its failure.
+  if (valid !== input) return watchAnswer(valid)
   const given = names.join(', ')
   throw new BelayError(
     'invalid_option',

@@ -7,6 +7,7 @@ import type { CallSettings } from '../base/call-settings.ts'
 import { hasChildren } from '../base/child-steps.ts'
 import type { DefinitionRegistry } from '../base/definition-registry.ts'
 import { toJsonText } from '../base/payload.ts'
+import { checkedBySchema } from './checked-run.ts'
 import { newestStored } from './newest-stored.ts'
 import { priorities } from './priorities.ts'
 import type { RunStarter } from './run-starter.ts'
@@ -57,7 +58,7 @@ export async function startChild(
     startDelayMs,
     ...priorities(workflow ?? definition.shape, child.priority || undefined),
   }
-  const limited = child.buried === true ? run : await withChildLimits(workflow, definition, run)
+  const limited = child.buried === true ? run : await withChildLimits(parts, workflow, definition, run)
   const started = await starter.start(limited)
   const { runId, created } = started
   if (started.full !== undefined) throw refusedChild(limited, started)
@@ -67,13 +68,14 @@ export async function startChild(
 
 /** @throws PermanentError if this process cannot tell the keys. */
 async function withChildLimits(
+  { settings }: StartChildParts,
   workflow: WorkflowDefinition | undefined,
   definition: SavedDefinition,
   run: NewRun,
 ): Promise<NewRun> {
   try {
     if (workflow === undefined) refuseUnlimited(definition)
-    return workflow === undefined ? run : (await withLimits(workflow, [run]))[0]!
+    return workflow === undefined ? run : (await withLimits(workflow, [run], settings))[0]!
   } catch (cause) {
     throw new PermanentError(messageOf(cause), { cause })
   }
@@ -121,7 +123,7 @@ async function checkedInput(
 ): Promise<JsonText> {
   const what = `Input of the child "${name}"`
   try {
-    const valid = workflow === undefined ? input : await workflow.validate(input)
+    const valid = workflow === undefined ? input : await checkedBySchema(settings, workflow, input)
     return toJsonText(valid, settings.payloadMaxBytes, () => ({ what }))
   } catch (cause) {
     // A repetition gives the same input.

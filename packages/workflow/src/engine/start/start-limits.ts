@@ -5,19 +5,22 @@ import { BelayError, LimitReachedError } from '../../errors.ts'
 import { Refusal, readAs } from '../../options/index.ts'
 import { shown } from '../../shown.ts'
 import { messageOf } from '../../thrown.ts'
+import type { CallSettings } from '../base/call-settings.ts'
 import { LIMIT_KEY } from '../base/limit-key.ts'
 import { fromJsonText } from '../base/payload.ts'
+import { answerOf, isUnanswered } from '../base/user-code.ts'
 
 /** The runs with the limits at which their start is refused. Calls the limits' key functions. Throws `invalid_option` for what is no key. */
 export async function withLimits(
   workflow: WorkflowDefinition,
   runs: readonly NewRun[],
+  settings: Pick<CallSettings, 'runtime'>,
 ): Promise<readonly NewRun[]> {
   const refusing = refusingLimits(workflow)
   if (refusing.length === 0) return runs
   return Promise.all(
     runs.map(async (run) => {
-      const limits = refusing.map((policy) => startLimit(workflow, policy, run))
+      const limits = refusing.map((policy) => startLimit(workflow, policy, run, settings))
       return { ...run, limits: await Promise.all(limits) }
     }),
   )
@@ -27,6 +30,7 @@ async function startLimit(
   { name: workflow }: WorkflowDefinition,
   { name: limit, concurrency, keyOf }: LimitPolicy,
   { runId, input }: NewRun,
+  { runtime }: Pick<CallSettings, 'runtime'>,
 ): Promise<StartLimit> {
   if (keyOf === undefined) return { limit, key: '', concurrency }
   const of = `run(): the key of limit "${limit}" of workflow "${workflow}"`
@@ -39,8 +43,9 @@ async function startLimit(
   let key: unknown
   try {
     // As the worker calls it: with the stored input.
-    key = await call({ runId, input: fromJsonText(input) })
+    key = await answerOf(runtime.clock, of, () => call({ runId, input: fromJsonText(input) }))
   } catch (cause) {
+    if (isUnanswered(cause)) throw cause
     throw new BelayError('invalid_option', `${of} threw: ${messageOf(cause)}`, { cause })
   }
   const read = readAs(LIMIT_KEY, key)

@@ -65,7 +65,7 @@ export async function startRun(
   const checked = await checkRun(parts.settings, workflow, input, checkedOptions('run()', workflow, own))
   const definition = await storedDefinition(parts, workflow, tx)
   if (workflow.start == null) {
-    const [run] = await withLimits(workflow, [newRun(parts, definition, checked)])
+    const [run] = await withLimits(workflow, [newRun(parts, definition, checked)], parts.settings)
     return storeRun(parts, definition, run!, tx)
   }
   const [started] = await collectRuns(parts, workflow.start, definition, [checked], tx)
@@ -155,6 +155,7 @@ export async function startRuns<Result>(
   const all = await withLimits(
     workflow,
     checked.map((run) => newRun(parts, definition, run)),
+    parts.settings,
   )
   if (tx !== undefined) return (await startWithin(parts, definition, all, tx)).map(onStarted)
   const results = new Array<Result>(runs.length)

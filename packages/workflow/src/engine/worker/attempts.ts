@@ -1,6 +1,7 @@
 import type { Adapter, Claim, LimitEntry, Settlement } from '../../adapter/index.ts'
 import type { WorkflowDefinition } from '../../definition/workflow.ts'
 import type { BelayError } from '../../errors.ts'
+import type { Logger } from '../../logger.ts'
 import { Attempt, type AttemptParts } from '../attempt/attempt.ts'
 import type { ClaimOrigin } from '../attempt/attempt-phase.ts'
 import { AttemptReports } from '../attempt/attempt-reports.ts'
@@ -45,6 +46,7 @@ export interface AttemptsParts
   readonly keepAttempts: boolean
   readonly storeStacks: boolean
   readonly valueLimits: ValueLimits
+  readonly handlerLog: Logger
   readonly definitions: ReadonlyMap<number, WorkflowDefinition>
   readonly capacity: Capacity
   readonly lease: Lease

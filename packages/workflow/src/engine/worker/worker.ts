@@ -25,6 +25,8 @@ export interface WorkerParts extends Followers {
   readonly runtime: Runtime
   readonly events: EventHub
   readonly log: Logger
+  /** For what handlers log. */
+  readonly handlerLog: Logger
   readonly payloads: PayloadCache
   readonly payloadMaxBytes: number
   readonly name: string
