@@ -200,7 +200,7 @@ export class Engine extends RunVerbs implements AsyncDisposable {
    */
   async doctor(options?: DoctorOptions): Promise<DoctorReport> {
     this.#assertOpen()
-    return doctor(this.#settings.adapter, options, this.#settings.dev)
+    return doctor(this.#settings.adapter, options, this.#settings.dev, this.#working.aside.list())
   }
 
   /**

@@ -6,6 +6,7 @@ import type { DefinitionRegistry } from './base/definition-registry.ts'
 import type { EventHub } from './base/events.ts'
 import type { PayloadCache } from './base/payload-cache.ts'
 import { within } from './base/runtime.ts'
+import { SetAside } from './base/set-aside.ts'
 import { withFollowUps } from './base/with-follow-ups.ts'
 import { type FamilyParts, familyOf } from './children/family.ts'
 import { tellMode } from './development.ts'
@@ -35,6 +36,8 @@ type Acting = Pick<FamilyParts, 'starter' | 'control'>
 
 /** The engine's background work between `start()` and `stop()`: its worker and its retention. */
 export class Working {
+  /** What the store refuses while it accepts others. */
+  readonly aside: SetAside
   readonly #parts: WorkingParts
   #worker: Worker | undefined
   #retention: Retention | undefined
@@ -42,6 +45,8 @@ export class Working {
 
   constructor(parts: WorkingParts) {
     this.#parts = parts
+    const { log, runtime } = parts.settings
+    this.aside = new SetAside({ log, clock: runtime.clock, events: parts.events })
   }
 
   /** Starts the worker. Concurrent and later calls share one start, until it fails or the worker is stopped. */
@@ -116,6 +121,7 @@ export class Working {
       ...parts,
       definitions,
       children,
+      aside: this.aside,
       fireSchedules: () => fireDue(this.firing),
       endFollowers: [
         ...this.#endFollowers(definitions),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { sendApart } from '../../src/engine/base/send-apart.ts'
+import { sendApart } from '../../src/adapter/send-apart.ts'
 import { StoreContendedError, StoreUnavailableError } from '../../src/errors.ts'
 
 /** Sends 0 … size-1 to a store that throws what `fault` returns for a batch. */

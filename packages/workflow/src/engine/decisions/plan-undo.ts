@@ -17,7 +17,10 @@ import type { StepGraph } from '../../graph/graph.ts'
  */
 export function planUndo(graph: StepGraph, shape: DefinitionShape, run: DrainedRun): UndoPlan {
   const placed = placeRows(shape, run.steps)
-  if (placed === null) return planInOrder(graph, shape, run)
+  if (placed === null) {
+    assertWhole(shape, run)
+    return planInOrder(graph, shape, run)
+  }
   const { numbers } = placed
   const rows = new Map(run.steps.map((row) => [row.step, row]))
   const steps = numbers.map((number) => rows.get(number)!)
@@ -26,6 +29,16 @@ export function planUndo(graph: StepGraph, shape: DefinitionShape, run: DrainedR
     !isItem(numbers[place]!) || compensate !== 'never'
   const plan = planInOrder(edgesOf(placed.shape), placed.shape, { ...run, steps }, relays)
   return { ...plan, undos: plan.undos.map((undo) => ({ ...undo, step: numbers[undo.step]! })) }
+}
+
+/** A plan for rows that are not the steps' would undo the wrong ones. */
+function assertWhole({ steps }: DefinitionShape, run: DrainedRun): void {
+  const isWhole =
+    run.steps.length === steps.length && run.steps.every(({ step }, number) => step === number)
+  if (isWhole) return
+  throw new Error(
+    `Run ${run.runId} has rows of steps ${run.steps.map(({ step }) => step).join(', ')}, but its workflow has the steps 0 to ${steps.length - 1}. Restore the rows, or abandon the run.`,
+  )
 }
 
 /** Plans in terms of places: `run.steps[n]` is the row of `shape.steps[n]`. */

@@ -3,8 +3,10 @@ import type { Adapter, Diagnosis } from '../../adapter/index.ts'
 import type { Duration } from '../../duration.ts'
 import { BelayError } from '../../errors.ts'
 import { checkOptions, duration, type OptionTable, share } from '../../options/index.ts'
+import type { Aside } from '../base/set-aside.ts'
 import type { Finding } from './finding.ts'
 import { findingsOf } from './findings.ts'
+import { refused } from './refused-findings.ts'
 import { limitFindings } from './limit-findings.ts'
 import { scheduleFindings } from './schedule-findings.ts'
 
@@ -42,6 +44,7 @@ export async function doctor(
   adapter: Adapter,
   options: DoctorOptions = {},
   dev = false,
+  aside: readonly Aside[] = [],
 ): Promise<DoctorReport> {
   const checked = checkOptions('doctor()', options, OPTIONS)
   const { pausedFor: pausedMs, overdueFor: overdueMs, recent: recentMs, failureRate } = checked
@@ -55,6 +58,7 @@ export async function doctor(
   const diagnosis = await adapter.diagnose({ overdueMs, recentMs })
   const derivedFrom = await derivedVersions(adapter, diagnosis)
   const findings = [
+    ...aside.map(refused),
     ...findingsOf(diagnosis, { pausedMs, failureRate, dev, derivedFrom }),
     ...(await scheduleFindings(adapter, diagnosis, overdueMs)),
     ...(await adapter.readLimits()).flatMap(limitFindings),

@@ -9,6 +9,7 @@ import type { ValueLimits } from '../attempt/telling.ts'
 import type { EventHub } from '../base/events.ts'
 import type { OutageWatch } from '../base/outage.ts'
 import type { PayloadCache } from '../base/payload-cache.ts'
+import type { Refused, SetAside } from '../base/set-aside.ts'
 import { type AttemptEnd, refOf } from '../decisions/decide.ts'
 import type { Capacity } from './capacity.ts'
 import type { Lease } from './lease.ts'
@@ -56,8 +57,7 @@ export interface AttemptsParts
   readonly onStoppingRunMoved: (runId: string) => void
   /** The store has a new value of this run. */
   readonly onPublished: (runId: string) => void
-  /** The store keeps refusing an outcome. */
-  readonly onRefused: (error: unknown) => void
+  readonly aside: SetAside
 }
 
 /**
@@ -181,7 +181,8 @@ export class Attempts {
     const definition = this.#definitions.get(claim.definitionId)
     // The worker only asks for claims of its definitions, so this claim was not leased by its calls: ignore it.
     if (definition === undefined) return
-    const attempt = new Attempt(claim, definition, this.#attemptParts, origin)
+    const attempt = this.#attemptOf(claim, definition, origin)
+    if (attempt === undefined) return
     this.#all.add(attempt)
     this.#parts.onBegin(claim)
     if (claim.input !== undefined) this.#payloads.rememberInput(claim.runId, claim.input)
@@ -189,6 +190,18 @@ export class Attempts {
     else if (claim.direction === 'forward' && this.#stoppingRuns.has(claim.runId))
       void this.#performIfForward(attempt)
     else this.#performer.perform(attempt)
+  }
+
+  /** Undefined for a row that no step of the definition has: it stays leased, until an operator has looked at the run. */
+  #attemptOf(claim: Claim, definition: WorkflowDefinition, origin: ClaimOrigin): Attempt | undefined {
+    const { runId, step } = claim
+    const subject = { during: 'running', runId, name: `row ${step} of its steps` }
+    try {
+      return new Attempt(claim, definition, this.#attemptParts, origin)
+    } catch (error) {
+      this.#parts.aside.refused(subject, error)
+      return undefined
+    }
   }
 
   /** Its run was stopping when this session last heard of it. But the claim may be older, or an operator may have sent the run forward again. */
@@ -249,6 +262,7 @@ export class Attempts {
       onSettled: (settlement, entries) => this.#settled(settlement, entries),
       onUnsure: () => this.#capacity.doubt(),
       onHeldUp: ({ item }, error) => this.#reports.heldUp(item, error),
+      onRefused: ({ item }, error) => void parts.aside.refused(settling(item), error),
       replacement: ({ item, outcome }, reason) => replacementFor(item, outcome, reason),
     }
   }
@@ -258,6 +272,7 @@ export class Attempts {
     const goesOn = outcome.type === 'decided' || outcome.type === 'enters'
     if (goesOn && result === 'settled') return this.#goOn(attempt, outcome.type)
     this.#all.delete(attempt)
+    if (result !== 'abandoned') this.#parts.aside.accepted(settling(attempt))
     if (attempt.origin === 'queue') this.#endedFromQueue += 1
     if (result === 'lost') this.#reports.discarded(attempt, 'lease_lost')
     if (result === 'settled') {
@@ -297,4 +312,8 @@ export class Attempts {
     this.#parts.onSettled(settlement, toTell(settlement, entries))
     this.#capacity.recorded()
   }
+}
+
+function settling({ claim, step }: Attempt): Refused {
+  return { during: 'settling', runId: claim.runId, step: step.name }
 }

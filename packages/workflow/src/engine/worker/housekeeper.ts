@@ -1,6 +1,7 @@
 import { type Adapter, type LimitLine, UNCLAIMED_MS } from '../../adapter/index.ts'
 import type { EventHub } from '../base/events.ts'
 import type { Runtime } from '../base/runtime.ts'
+import type { SetAside } from '../base/set-aside.ts'
 import { forwardRuns } from './known-attempts.ts'
 import type { OlderRuns } from './older-runs.ts'
 import type { Crowd } from './peers.ts'
@@ -21,10 +22,13 @@ const LINES_MAX = 500
 /** A handler that runs for longer than this may belong to a run that another process has stopped. */
 const LONG_MS = 500
 
+const SWEEPING = 'returning the steps of a dead worker to the queue'
+
 export interface HousekeeperParts {
   readonly adapter: Adapter
   readonly runtime: Runtime
   readonly events: EventHub
+  readonly aside: SetAside
   readonly crowd: Crowd
   readonly leaseMs: number
   readonly keepAttempts: boolean
@@ -68,11 +72,20 @@ export class Housekeeper {
   async look({ attempts }: Session): Promise<void> {
     const { adapter, runtime, onStopped } = this.#parts
     this.#askedBefore = runtime.clock.now() - LONG_MS
-    if (this.#parts.older.hasParked) await this.#parts.older.lookAtParked()
     const runIds = forwardRuns(attempts, this.#askedBefore)
     if (runIds.length > 0) onStopped(await adapter.stopping({ runIds }))
     await this.#sweep()
-    if (this.#parts.hasLimits) await this.#tend()
+    await this.#apart('looking at parked runs', async () => {
+      if (this.#parts.older.hasParked) await this.#parts.older.lookAtParked()
+    })
+    await this.#apart('tending limits', async () => {
+      if (this.#parts.hasLimits) await this.#tend()
+    })
+  }
+
+  /** What the store refuses here keeps no dead worker's steps waiting. */
+  async #apart(during: string, work: () => Promise<void>): Promise<void> {
+    await this.#parts.aside.each([during], { subjectOf: () => ({ during, name: 'limits' }), work })
   }
 
   /** Finds slots that a process left behind which died. One of the workers is enough. */
@@ -94,12 +107,17 @@ export class Housekeeper {
   }
 
   async #sweep(): Promise<void> {
-    const { adapter, runtime, events, crowd, leaseMs, keepAttempts, onRecovered, isStopping } = this.#parts
+    const { adapter, runtime, events, aside, crowd, leaseMs, keepAttempts, onRecovered, isStopping } =
+      this.#parts
     const now = runtime.clock.now()
     if (now < this.#sweepsAt) return
     this.#sweepsAt = now + Math.min(leaseMs / 2, crowd.shared(Math.min(SWEEP_MS, leaseMs / 10)))
     for (;;) {
-      const swept = await adapter.sweep({ limit: SWEEP_MAX, keepAttempts })
+      const swept = await adapter.sweep({
+        ...{ limit: SWEEP_MAX, keepAttempts },
+        onRefused: ({ runId, error }) => void aside.refused({ during: SWEEPING, runId }, error),
+      })
+      aside.acceptedRuns(SWEEPING, swept.recovered)
       for (const workerId of swept.lostWorkers) events.emit('worker.lost', { workerId })
       if (swept.recovered.length > 0) onRecovered(swept.recovered)
       if (!swept.more || isStopping()) return
