@@ -58,7 +58,6 @@ describe.each(servers)('a row that the database refuses, on $name', ({ url }) =>
 
   it.each([
     ['completing a step', 'workflow_steps', 'update', `new.status = 'completed' and new.step = 0`],
-    ['waiting for a signal', 'workflow_steps', 'update', `new.status = 'waiting'`],
     ['publishing a value', 'workflow_values', 'insert or update', 'true'],
     ['failing a step', 'workflow_steps', 'update', `new.status = 'failed'`],
     ['beginning an undo', 'workflow_steps', 'update', `new.undo_of is not null`],
@@ -100,23 +99,22 @@ describe.each(servers)('a row that the database refuses, on $name', ({ url }) =>
 
   it('does not hold up the steps of a dead worker, and deadlines', async () => {
     const { store, schema, refuse, ofBad } = await opened()
-    const first = createEngine({ adapter: store, workflows: [hanging], concurrency: 200, lease: '1s' })
-    await first.start()
-    const runs = await first.runMany(
+    const runs = await client(store).runMany(
       hanging,
-      keys().map((key) => ({ key, deadline: '20s' })),
+      keys().map((key) => ({ key, deadline: '1h' })),
     )
-    await expect.poll(() => countRows(schema, `s.status = 'running'`), WITHIN).toBe(OTHERS + 1)
-    // The worker dies: its lease is over, and it hears of nothing.
+    const bad = runs[OTHERS / 2]!.id
+    const workerId = randomUUID()
+    const definitionIds = (await store.saveDefinitions([hanging.record])).map(({ id }) => id)
+    await store.registerWorker({ workerId, name: 'dies', leaseMs: 1 })
+    await store.claim({ workerId, definitionIds, limit: 500 })
+    expect(await countRows(schema, `s.status = 'running'`)).toBe(OTHERS + 1)
     await refuse({ table: 'workflow_steps', on: 'update', when: ofBad, code: '42501' })
-    await database.pool.query(`update ${schema}.workflow_workers set lease_expires_at = now() - interval '1 minute'`)
     const engine = await worker(store)
 
     await expect.poll(() => countRows(schema, `s.losses = 1`), WITHIN).toBe(OTHERS)
     await database.pool.query(`update ${schema}.workflow_runs set deadline_at = now() - interval '1 second'`)
-    await first.close({ timeout: 0 })
     await expect.poll(() => countRows(schema, `s.status = 'cancelled'`), WITHIN).toBe(OTHERS)
-    const bad = runs[OTHERS / 2]!.id
     await expect
       .poll(async () => (await engine.doctor()).findings, WITHIN)
       .toContainEqual(expect.objectContaining({ type: 'refused_by_store', runId: bad }))
@@ -130,9 +128,7 @@ describe.each(servers)('a row that the database refuses, on $name', ({ url }) =>
   }
 })
 
-const hanging = define('hanging', { version: 1 }).step('hang', {
-  run: ({ signal }) => new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
-})
+const hanging = define('hanging', { version: 1 }).step('hang', { run: () => 1 })
 
 /** The bad one stands in the middle. */
 function keys(): readonly string[] {
@@ -152,7 +148,7 @@ async function countEnded(engine: Engine): Promise<number> {
 }
 
 function client(adapter: PostgresAdapter): Engine {
-  return createEngine({ adapter, workflows: [workflow] })
+  return createEngine({ adapter, workflows: [workflow, hanging] })
 }
 
 async function worker(adapter: PostgresAdapter): Promise<Engine> {

@@ -3,6 +3,7 @@ import { type Adapter, type Outcome, type RunEnd, skipOf } from '@belay/workflow
 import { isWithin, nameOfCall, verbsOf } from './calls.ts'
 import { FlowOracle } from './check-flow.ts'
 import { CollectedCalls } from './collected.ts'
+import { Damage } from './damage.ts'
 import { Definitions } from './definitions.ts'
 import { Effects } from './effects.ts'
 import { type FaultRates, faultyAdapter } from './faulty-adapter.ts'
@@ -52,7 +53,8 @@ export class Stage {
   readonly shared: SharedStore
   readonly hints: Hints
   readonly plans: readonly Plan[]
-  readonly violations = new Violations()
+  readonly damage: Damage
+  readonly violations = new Violations((violation) => this.damage.concerns(violation))
   readonly collected = new CollectedCalls()
   readonly effects: Effects
   readonly told: Told
@@ -102,6 +104,7 @@ export class Stage {
     this.flow = flowOf(options.seed)
     this.flowRandom = new Random(options.seed ^ 0xf10)
     this.plans = worldPlans(options.seed, this)
+    this.damage = new Damage(options.seed, this.plans)
     this.leaseMs = this.random.pick([1_000, 3_000, 10_000])
     this.#rates = this.random.pick<FaultRates>([
       { failsBefore: 0, failsAfter: 0, slow: 0.02, late: 0, contended: 0 },
@@ -206,7 +209,11 @@ export class Stage {
   /** Ends of runs of which not everything has been done that follows from them. */
   async unfollowedEnds(): Promise<readonly RunEnd[]> {
     const { definitions } = await this.shared.dump()
-    return this.#inspected.findRunEnds({ definitionIds: definitions.map(({ id }) => id), limit: 10 })
+    const ends = await this.#inspected.findRunEnds({
+      definitionIds: definitions.map(({ id }) => id),
+      limit: 100,
+    })
+    return ends.filter(({ runId }) => !this.damage.concerns(runId))
   }
 
   /** No schedule will start anything any more. */
