@@ -6,7 +6,7 @@ import {
   type PayloadRequest,
   type RunPayloads,
 } from '../../adapter/index.ts'
-import { sendApart } from '../../adapter/send-apart.ts'
+import { sendApart } from './send-apart.ts'
 import { settledText } from './settled-text.ts'
 
 /** The size of each of the two generations, in characters of JSON text; about twice that in bytes. */

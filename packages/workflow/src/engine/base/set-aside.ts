@@ -3,8 +3,8 @@ import { BelayError } from '../../errors.ts'
 import type { Logger } from '../../logger.ts'
 import { messageOf } from '../../thrown.ts'
 import type { EventHub } from './events.ts'
-import { isUnavailable } from './outage.ts'
-import { sendApart } from '../../adapter/send-apart.ts'
+import { isContended, isUnavailable, isUnreachable } from './outage.ts'
+import { sendApart } from './send-apart.ts'
 
 const PAUSE_MIN_MS = 1_000
 const PAUSE_MAX_MS = 60_000
@@ -26,12 +26,13 @@ export interface Refused {
 /** Something that the store refuses while it accepts others. */
 export interface Aside extends Refused {
   readonly reason: string
-  /** Epoch milliseconds, engine's clock. */
-  readonly since: number
+  /** For how long, in milliseconds. */
+  readonly forMs: number
 }
 
 interface Known {
-  readonly aside: Aside
+  readonly aside: Omit<Aside, 'forMs'>
+  readonly since: number
   readonly tries: number
   readonly triedAt: number
   readonly retryAt: number
@@ -61,10 +62,10 @@ export class SetAside {
     const before = this.#known.get(key)
     const tries = (before?.tries ?? 0) + 1
     const pauseMs = Math.min(PAUSE_MIN_MS * 2 ** Math.min(tries - 1, 10), PAUSE_MAX_MS)
-    const aside: Aside = { ...subject, reason: reasonOf(error), since: before?.aside.since ?? now }
+    const aside = { ...subject, reason: reasonOf(error) }
     this.#known.delete(key)
     if (this.#known.size >= KNOWN_MAX) this.#known.delete(this.#known.keys().next().value!)
-    this.#known.set(key, { aside, tries, triedAt: now, retryAt: now + pauseMs })
+    this.#known.set(key, { aside, tries, since: before?.since ?? now, triedAt: now, retryAt: now + pauseMs })
     if (before !== undefined) return pauseMs
     this.#log.error(REFUSED, { ...subject, error })
     this.#events.emit('error', { during: subject.during, error })
@@ -74,7 +75,7 @@ export class SetAside {
   /** The store accepted this. */
   accepted(subject: Refused): void {
     if (this.#known.size === 0 || !this.#known.delete(keyOf(subject))) return
-    this.#log.info('The store accepts again what it had refused.', { ...subject })
+    this.#log.info('What had failed again and again has succeeded.', { ...subject })
   }
 
   acceptedRuns(during: string, runs: readonly { readonly runId: string }[]): void {
@@ -86,7 +87,21 @@ export class SetAside {
     const now = this.#clock.now()
     for (const [key, { triedAt }] of this.#known)
       if (now - triedAt > FORGOTTEN_MS) this.#known.delete(key)
-    return [...this.#known.values()].map(({ aside }) => aside).sort((a, b) => a.since - b.since)
+    return [...this.#known.values()]
+      .map(({ aside, since }) => ({ ...aside, forMs: now - since }))
+      .sort((one, other) => other.forMs - one.forMs)
+  }
+
+  /** Does something that finds its rows by itself. What the store refuses is left to the caller's next look. Rejects if the store cannot be reached. */
+  async attempt(subject: Refused, work: () => Promise<void>): Promise<void> {
+    try {
+      await work()
+    } catch (error) {
+      if (isUnreachable(error) || isContended(error)) throw error
+      this.refused(subject, error)
+      return
+    }
+    this.accepted(subject)
   }
 
   /**
@@ -120,7 +135,7 @@ export class SetAside {
 }
 
 const REFUSED =
-  'The store refuses this while it accepts others. It is tried again alone, with pauses of up to a minute, and nothing else waits for it. The error says why: give the right that is missing, make room, or repair the rows of the run. If nothing was changed by hand, report it.'
+  'This fails again and again, while it succeeds for others. It is tried again alone, with pauses of up to a minute, and nothing else waits for it. The error says why: give the right that is missing, make room, or repair the rows. If nothing was changed by hand, report it.'
 
 function keyOf({ during, runId, step, name }: Refused): string {
   return JSON.stringify([during, runId, step, name])

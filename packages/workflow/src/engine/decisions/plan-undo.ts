@@ -16,11 +16,9 @@ import type { StepGraph } from '../../graph/graph.ts'
  * the plan needs no other edges than the definition's. (Otherwise two layers of 10,000 steps, joined by one step, would need 10^8 edges.)
  */
 export function planUndo(graph: StepGraph, shape: DefinitionShape, run: DrainedRun): UndoPlan {
+  assertWhole(shape, run)
   const placed = placeRows(shape, run.steps)
-  if (placed === null) {
-    assertWhole(shape, run)
-    return planInOrder(graph, shape, run)
-  }
+  if (placed === null) return planInOrder(graph, shape, run)
   const { numbers } = placed
   const rows = new Map(run.steps.map((row) => [row.step, row]))
   const steps = numbers.map((number) => rows.get(number)!)
@@ -33,11 +31,12 @@ export function planUndo(graph: StepGraph, shape: DefinitionShape, run: DrainedR
 
 /** A plan for rows that are not the steps' would undo the wrong ones. */
 function assertWhole({ steps }: DefinitionShape, run: DrainedRun): void {
-  const isWhole =
-    run.steps.length === steps.length && run.steps.every(({ step }, number) => step === number)
-  if (isWhole) return
+  const fits = ({ step }: DrainedRun['steps'][number], index: number) =>
+    index < steps.length ? step === index : isItem(step)
+  if (run.steps.length >= steps.length && run.steps.every(fits)) return
+  const own = run.steps.filter(({ step }) => !isItem(step))
   throw new Error(
-    `Run ${run.runId} has rows of steps ${run.steps.map(({ step }) => step).join(', ')}, but its workflow has the steps 0 to ${steps.length - 1}. Restore the rows, or abandon the run.`,
+    `Run ${run.runId} has rows of the steps ${own.map(({ step }) => step).join(', ')}, but its workflow has the steps 0 to ${steps.length - 1}. Restore the rows of the run.`,
   )
 }
 

@@ -58,7 +58,7 @@ export async function doctor(
   const diagnosis = await adapter.diagnose({ overdueMs, recentMs })
   const derivedFrom = await derivedVersions(adapter, diagnosis)
   const findings = [
-    ...aside.map(refused),
+    ...aside.map((one) => refused(one, diagnosis.now)),
     ...findingsOf(diagnosis, { pausedMs, failureRate, dev, derivedFrom }),
     ...(await scheduleFindings(adapter, diagnosis, overdueMs)),
     ...(await adapter.readLimits()).flatMap(limitFindings),

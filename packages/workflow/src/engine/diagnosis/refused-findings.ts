@@ -2,14 +2,15 @@ import { sentence } from '../../words.ts'
 import type { Aside } from '../base/set-aside.ts'
 import type { Finding } from './finding.ts'
 
-/** What the store refuses to this process while it accepts others. */
-export function refused({ during, runId, step, name, reason, since }: Aside): Finding {
-  const run = runId === undefined ? name : `run ${runId}`
-  const what = step === undefined ? run : `step "${step}" of ${run}`
+/** What fails in this process while it succeeds for others. `now` is the store's, in epoch milliseconds. */
+export function refused({ during, runId, step, name, reason, forMs }: Aside, now: number): Finding {
+  const run = [name, runId === undefined ? undefined : `run ${runId}`].filter((part) => part !== undefined)
+  const what = [...(step === undefined ? [] : [`step "${step}"`]), ...run].join(' of ')
+  const since = new Date(now - forMs)
   return {
     type: 'refused_by_store',
-    ...{ during, runId, step, name, since: new Date(since) },
-    message: `The store refuses ${what} since ${new Date(since).toISOString()} (${during}): ${sentence(reason)} Everything else goes on.`,
+    ...{ during, runId, step, name, since },
+    message: `Since ${since.toISOString()} ${during} fails for ${what}: ${sentence(reason)} Everything else goes on.`,
     remedy:
       'Give the right that is missing, make room, or repair the rows of the run, as the reason says: it is tried again every minute, and goes on by itself. If nothing was changed by hand, report it with the rows of the run.',
   }

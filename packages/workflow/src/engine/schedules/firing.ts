@@ -1,7 +1,7 @@
 import type { ChangedRun, FiringRecord, ScheduleRecord, StartedRun } from '../../adapter/index.ts'
 import type { Logger } from '../../logger.ts'
 import { messageOf } from '../../thrown.ts'
-import { sendApart } from '../../adapter/send-apart.ts'
+import { sendApart } from '../base/send-apart.ts'
 import { type DueTimes, dueTimes, type PreparedFiring, planFirings } from './plan-firing.ts'
 import { type PrepareParts, RunPreparer } from './prepare-runs.ts'
 

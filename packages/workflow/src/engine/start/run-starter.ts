@@ -4,7 +4,7 @@ import { shown } from '../../shown.ts'
 import { HeldUp } from '../base/held-up.ts'
 import { isContended, isUnavailable, isUnreachable, type OutageWatch } from '../base/outage.ts'
 import { pause, type Runtime } from '../base/runtime.ts'
-import { sendApart } from '../../adapter/send-apart.ts'
+import { sendApart } from '../base/send-apart.ts'
 
 /** The most runs that one call to the store starts. */
 export const STARTS_MAX = 1_000

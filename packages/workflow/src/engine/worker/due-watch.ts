@@ -88,7 +88,7 @@ export class DueWatch {
 
   /** Deadlines that cannot be read keep no schedule waiting, and neither of them the timers. */
   async #apart(name: string, work: () => Promise<void>): Promise<void> {
-    await this.#parts.aside.each([name], { subjectOf: () => ({ during: 'looking for what is due', name }), work })
+    await this.#parts.aside.attempt({ during: 'looking for what is due', name }, work)
   }
 
   async #expire(): Promise<void> {

@@ -22,6 +22,8 @@ const LINES_MAX = 500
 /** A handler that runs for longer than this may belong to a run that another process has stopped. */
 const LONG_MS = 500
 
+const TENDING = 'giving free slots to steps that wait'
+const CANCELLING = 'looking for older runs'
 const SWEEPING = 'returning the steps of a dead worker to the queue'
 
 export interface HousekeeperParts {
@@ -75,30 +77,27 @@ export class Housekeeper {
     const runIds = forwardRuns(attempts, this.#askedBefore)
     if (runIds.length > 0) onStopped(await adapter.stopping({ runIds }))
     await this.#sweep()
-    await this.#apart('looking at parked runs', async () => {
-      if (this.#parts.older.hasParked) await this.#parts.older.lookAtParked()
-    })
-    await this.#apart('tending limits', async () => {
-      if (this.#parts.hasLimits) await this.#tend()
-    })
-  }
-
-  /** What the store refuses here keeps no dead worker's steps waiting. */
-  async #apart(during: string, work: () => Promise<void>): Promise<void> {
-    await this.#parts.aside.each([during], { subjectOf: () => ({ during, name: 'limits' }), work })
+    const { aside, older, hasLimits } = this.#parts
+    // What the store refuses here keeps no dead worker's steps waiting.
+    if (older.hasParked)
+      await aside.attempt({ during: CANCELLING, name: 'limits' }, () => older.lookAtParked())
+    if (hasLimits) await aside.attempt({ during: TENDING, name: 'limits' }, () => this.#tend())
   }
 
   /** Finds slots that a process left behind which died. One of the workers is enough. */
   async #tend(): Promise<void> {
-    const { adapter, runtime, crowd, older, onQueued } = this.#parts
+    const { adapter, runtime, aside, crowd, older, onQueued } = this.#parts
     const now = runtime.clock.now()
     const allSlots = now >= this.#tendsAllAt
     this.#hasToTend = now < this.#tendsAt || !allSlots
     if (now < this.#tendsAt) return
     this.#tendsAt = now + crowd.shared(TEND_MS)
     if (older.hasLimits) await older.lookAtAll()
-    const request = { after: this.#tendedTo, limit: LINES_MAX, unclaimedMs: UNCLAIMED_MS, allSlots }
-    const { queued, after } = await adapter.tendLimits(request)
+    const { queued, after } = await adapter.tendLimits({
+      ...{ after: this.#tendedTo, limit: LINES_MAX, unclaimedMs: UNCLAIMED_MS, allSlots },
+      onRefused: ({ limit, key, error }) =>
+        void aside.refused({ during: TENDING, name: `key "${key}" of limit "${limit}"` }, error),
+    })
     const restMs = TEND_REST * (runtime.clock.now() - now)
     this.#tendsAt = Math.max(this.#tendsAt, now + restMs)
     if (allSlots) this.#tendsAllAt = now + Math.max(crowd.shared(TEND_ALL_MS), TEND_REST * restMs)

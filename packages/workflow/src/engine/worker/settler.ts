@@ -2,7 +2,7 @@ import type { Adapter, LimitEntry, Outcome, Settlement, SlotHolder } from '../..
 import { HeldUp } from '../base/held-up.ts'
 import type { OutageWatch } from '../base/outage.ts'
 import { pause, type Runtime } from '../base/runtime.ts'
-import { sendApart } from '../../adapter/send-apart.ts'
+import { sendApart } from '../base/send-apart.ts'
 import type { Reservation } from './capacity.ts'
 
 /** The most outcomes that one call to the store settles. */

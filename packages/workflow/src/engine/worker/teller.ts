@@ -5,7 +5,7 @@ import type { AttemptReports } from '../attempt/attempt-reports.ts'
 import type { Telling } from '../attempt/telling.ts'
 import { isUnavailable, type OutageWatch } from '../base/outage.ts'
 import type { Runtime } from '../base/runtime.ts'
-import { sendApart } from '../../adapter/send-apart.ts'
+import { sendApart } from '../base/send-apart.ts'
 import type { Refused, SetAside } from '../base/set-aside.ts'
 import type { AttemptEnd } from '../decisions/decide.ts'
 
