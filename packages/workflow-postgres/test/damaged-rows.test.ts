@@ -60,20 +60,29 @@ describe.each(servers)('a row that is damaged, on $name', ({ url }) => {
     await Promise.all([bad, ...others].map((run) => run.signal('go', 'fail')))
 
     await expect.poll(() => count(engine, 'compensated'), WITHIN).toBe(OTHERS)
-    await named(engine, { runId: bad.id, message: expect.stringMatching(/has rows of the steps 1, 2, but its workflow has the steps 0 to 2/) })
+    await named(engine, {
+      runId: bad.id,
+      message: expect.stringMatching(/has rows of the steps 1, 2, but its workflow has the steps 0 to 2/),
+    })
   })
 
   it('a step whose fence cannot grow is not claimed, and named; those behind it are', async () => {
     const { client, work, damage } = await opened()
     const { bad, others } = await started(client)
-    await damage(`update belay.workflow_steps set fence = ${INT_MAX} where run_id = $1 and step = 0`, [bad.id])
+    await damage(`update belay.workflow_steps set fence = ${INT_MAX} where run_id = $1 and step = 0`, [
+      bad.id,
+    ])
     await damage(`update belay.workflow_ready set fence = ${INT_MAX} where run_id = $1`, [bad.id])
 
     const engine = await work()
     await Promise.all(others.map((run) => run.signal('go', 1)))
 
     await expect.poll(() => count(engine, 'completed'), WITHIN).toBe(OTHERS)
-    await named(engine, { runId: bad.id, during: 'claiming', message: expect.stringMatching(/integer out of range/) })
+    await named(engine, {
+      runId: bad.id,
+      during: 'claiming',
+      message: expect.stringMatching(/integer out of range/),
+    })
   })
 
   it('a step whose losses cannot grow stays with its dead worker, and is named; the others of that worker go on', async () => {
@@ -83,7 +92,9 @@ describe.each(servers)('a row that is damaged, on $name', ({ url }) => {
     const workerId = randomUUID()
     await adapter.registerWorker({ workerId, name: 'dies', leaseMs: 1 })
     await adapter.claim({ workerId, definitionIds, limit: 100 })
-    await damage(`update belay.workflow_steps set losses = ${INT_MAX} where run_id = $1 and step = 0`, [bad.id])
+    await damage(`update belay.workflow_steps set losses = ${INT_MAX} where run_id = $1 and step = 0`, [
+      bad.id,
+    ])
 
     const engine = await work()
     await Promise.all(others.map((run) => run.signal('go', 1)))
@@ -97,10 +108,15 @@ describe.each(servers)('a row that is damaged, on $name', ({ url }) => {
     const { bad, others } = await started(client, { deadline: '1h' })
     const engine = await work()
     await damage('update belay.workflow_runs set deadline_at = $2 where id = $1', [bad.id, at])
-    await damage(`update belay.workflow_runs set deadline_at = now() + interval '1 second' where id <> $1`, [bad.id])
+    await damage(`update belay.workflow_runs set deadline_at = now() + interval '1 second' where id <> $1`, [
+      bad.id,
+    ])
 
     await expect
-      .poll(async () => (await Promise.all(others.map((run) => run.status()))).map(({ status }) => status), WITHIN)
+      .poll(
+        async () => (await Promise.all(others.map((run) => run.status()))).map(({ status }) => status),
+        WITHIN,
+      )
       .toEqual(others.map(() => 'compensated'))
     expect((await engine.runs.list()).length).toBe(OTHERS + 1)
   })
@@ -179,4 +195,3 @@ async function named(engine: Engine, finding: object): Promise<void> {
     .poll(async () => (await engine.doctor()).findings, WITHIN)
     .toContainEqual(expect.objectContaining({ type: 'refused_by_store', ...finding }))
 }
-

@@ -37,24 +37,29 @@ describe.each(servers)('a row that the database refuses, on $name', ({ url }) =>
     return { store, schema, refuse, ofBad }
   }
 
-  it.each(CODES)('with %s does not hold up the claims, the waits and the undos of a hundred other runs', async (code) => {
-    const { store, schema, refuse, ofBad } = await opened()
-    const { bad, others } = await started(client(store))
-    const accept = await refuse({ table: 'workflow_steps', on: 'update', when: ofBad, code })
-    const engine = await worker(store)
+  it.each(CODES)(
+    'with %s does not hold up the claims, the waits and the undos of a hundred other runs',
+    async (code) => {
+      const { store, schema, refuse, ofBad } = await opened()
+      const { bad, others } = await started(client(store))
+      const accept = await refuse({ table: 'workflow_steps', on: 'update', when: ofBad, code })
+      const engine = await worker(store)
 
-    await Promise.all(others.map((run) => run.signal('go', 1)))
-    await expect.poll(() => countEnded(engine), WITHIN).toBe(OTHERS)
-    expect((await bad.status()).status).toBe('running')
-    await expect
-      .poll(async () => (await engine.doctor()).findings, WITHIN)
-      .toContainEqual(expect.objectContaining({ type: 'refused_by_store', runId: bad.id }))
+      await Promise.all(others.map((run) => run.signal('go', 1)))
+      await expect.poll(() => countEnded(engine), WITHIN).toBe(OTHERS)
+      expect((await bad.status()).status).toBe('running')
+      await expect
+        .poll(async () => (await engine.doctor()).findings, WITHIN)
+        .toContainEqual(expect.objectContaining({ type: 'refused_by_store', runId: bad.id }))
 
-    await accept()
-    await database.pool.query(`update ${schema}.workflow_ready set available_at = now() where available_at > now()`)
-    await bad.signal('go', 1)
-    await expect.poll(() => countEnded(engine), WITHIN).toBe(OTHERS + 1)
-  })
+      await accept()
+      await database.pool.query(
+        `update ${schema}.workflow_ready set available_at = now() where available_at > now()`,
+      )
+      await bad.signal('go', 1)
+      await expect.poll(() => countEnded(engine), WITHIN).toBe(OTHERS + 1)
+    },
+  )
 
   it.each([
     ['completing a step', 'workflow_steps', 'update', `new.status = 'completed' and new.step = 0`],
@@ -62,28 +67,31 @@ describe.each(servers)('a row that the database refuses, on $name', ({ url }) =>
     ['failing a step', 'workflow_steps', 'update', `new.status = 'failed'`],
     ['beginning an undo', 'workflow_steps', 'update', `new.undo_of is not null`],
     ['completing an undo', 'workflow_steps', 'update', `new.status = 'compensated'`],
-  ] as const)('when %s does not hold up a hundred other runs, and is over once it is accepted', async (_, table, on, when) => {
-    const { store, refuse, ofBad } = await opened()
-    const engine = await worker(store)
-    const accept = await refuse({ table, on, when: `${when} and ${ofBad}`, code: '42501' })
+  ] as const)(
+    'when %s does not hold up a hundred other runs, and is over once it is accepted',
+    async (_, table, on, when) => {
+      const { store, refuse, ofBad } = await opened()
+      const engine = await worker(store)
+      const accept = await refuse({ table, on, when: `${when} and ${ofBad}`, code: '42501' })
 
-    const { bad, others } = await started(engine)
-    await Promise.all([bad, ...others].map((run) => run.signal('go', 1)))
-    await expect.poll(() => countEnded(engine), WITHIN).toBe(OTHERS)
-    await expect
-      .poll(async () => (await engine.doctor()).findings, WITHIN)
-      .toContainEqual(
-        expect.objectContaining({
-          type: 'refused_by_store',
-          runId: bad.id,
-          message: expect.stringMatching(/refused by a test/),
-        }),
-      )
+      const { bad, others } = await started(engine)
+      await Promise.all([bad, ...others].map((run) => run.signal('go', 1)))
+      await expect.poll(() => countEnded(engine), WITHIN).toBe(OTHERS)
+      await expect
+        .poll(async () => (await engine.doctor()).findings, WITHIN)
+        .toContainEqual(
+          expect.objectContaining({
+            type: 'refused_by_store',
+            runId: bad.id,
+            message: expect.stringMatching(/refused by a test/),
+          }),
+        )
 
-    await accept()
-    await expect.poll(() => countEnded(engine), { timeout: 90_000 }).toBe(OTHERS + 1)
-    expect(await bad.status()).toMatchObject({ status: 'compensated' })
-  })
+      await accept()
+      await expect.poll(() => countEnded(engine), { timeout: 90_000 }).toBe(OTHERS + 1)
+      expect(await bad.status()).toMatchObject({ status: 'compensated' })
+    },
+  )
 
   it.each(CODES)('with %s does not hold up a hundred starts, and rejects its own', async (code) => {
     const { store, refuse } = await opened()
@@ -94,7 +102,10 @@ describe.each(servers)('a row that the database refuses, on $name', ({ url }) =>
     const ended = await Promise.allSettled(starts)
 
     expect(ended.filter(({ status }) => status === 'fulfilled')).toHaveLength(OTHERS)
-    expect(ended[OTHERS / 2]).toMatchObject({ status: 'rejected', reason: { message: expect.stringMatching(/refused by a test/) } })
+    expect(ended[OTHERS / 2]).toMatchObject({
+      status: 'rejected',
+      reason: { message: expect.stringMatching(/refused by a test/) },
+    })
   })
 
   it('does not hold up the steps of a dead worker, and deadlines', async () => {

@@ -40,7 +40,12 @@ const everything = define('everything', { version: 1 })
     run: ({ item }) => item,
     compensate: () => {},
   })
-  .repeat('rounds', { dependsOn: ['written'], run: ({ round }) => round, until: ({ round }) => round === 3, max: 5 })
+  .repeat('rounds', {
+    dependsOn: ['written'],
+    run: ({ round }) => round,
+    until: ({ round }) => round === 3,
+    max: 5,
+  })
   .workflow('part', child, { dependsOn: ['items', 'rounds'] })
   .approval('allowed', { dependsOn: ['part'] })
   .waitForSignal('shipped', { dependsOn: ['allowed'] })
@@ -58,13 +63,24 @@ const newest = define('newest', {
 })
   .waitForSignal('go')
   .step('end', { dependsOn: ['go'], run: () => 1 })
-const refusing = define('refusing', { version: 1, concurrency: { limit: 1, atLimit: 'refuse' } }).waitForSignal('go')
-const collecting = define('collecting', { version: 1, start: { batch: { max: 2, within: '1m' } } }).step('all', {
-  run: ({ input }) => (input as readonly unknown[]).length,
-})
+const refusing = define('refusing', {
+  version: 1,
+  concurrency: { limit: 1, atLimit: 'refuse' },
+}).waitForSignal('go')
+const collecting = define('collecting', { version: 1, start: { batch: { max: 2, within: '1m' } } }).step(
+  'all',
+  {
+    run: ({ input }) => (input as readonly unknown[]).length,
+  },
+)
 const ending = defineGraph(
   'ending',
-  { version: 1, steps: { one: { handler: 'one' } }, dag: {}, ends: { after: { after: 'any', handler: 'one' } } },
+  {
+    version: 1,
+    steps: { one: { handler: 'one' } },
+    dag: {},
+    ends: { after: { after: 'any', handler: 'one' } },
+  },
   { one: () => 1 },
 )
 const workflows = [everything, child, newest, refusing, collecting, ending]
@@ -144,7 +160,11 @@ describe.each(servers)('the documented rights, on $name', ({ url }) => {
     await run.resume()
     await expect.poll(() => approve(run), WITHIN).toBe(true)
     await run.setPriority(5)
-    const skip = () => run.skipStep('shipped', { output: 'lost' }).then(() => true, () => false)
+    const skip = () =>
+      run.skipStep('shipped', { output: 'lost' }).then(
+        () => true,
+        () => false,
+      )
     await expect.poll(skip, WITHIN).toBe(true)
     await expect(run.result()).rejects.toMatchObject({ status: 'compensated' })
     await run.retry()
@@ -173,7 +193,10 @@ describe.each(servers)('the documented rights, on $name', ({ url }) => {
   })
 })
 
-async function approve(run: { approve(step: 'allowed', decision: { readonly by: string }): Promise<unknown>; status(): Promise<{ readonly steps: readonly { readonly name: string; readonly status: string }[] }> }) {
+async function approve(run: {
+  approve(step: 'allowed', decision: { readonly by: string }): Promise<unknown>
+  status(): Promise<{ readonly steps: readonly { readonly name: string; readonly status: string }[] }>
+}) {
   const step = (await run.status()).steps.find(({ name }) => name === 'allowed')
   if (step?.status !== 'waiting') return false
   await run.approve('allowed', { by: 'boss' })
@@ -183,6 +206,9 @@ async function approve(run: { approve(step: 'allowed', decision: { readonly by: 
 /** Until so many runs have ended, follow-ups included. */
 async function ended(engine: Engine, runs: number): Promise<void> {
   await expect
-    .poll(async () => (await engine.runs.list()).filter(({ finishedAt }) => finishedAt !== null).length, WITHIN)
+    .poll(
+      async () => (await engine.runs.list()).filter(({ finishedAt }) => finishedAt !== null).length,
+      WITHIN,
+    )
     .toBeGreaterThanOrEqual(runs)
 }

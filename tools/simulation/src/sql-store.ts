@@ -1,7 +1,7 @@
 import type { SimulatedStore } from '@belay/testing/simulation'
 import type { Adapter } from '@belay/workflow/adapter'
-import { SqlDump } from './sql-dump.ts'
 import { damage } from './damage.ts'
+import { SqlDump } from './sql-dump.ts'
 import { empty, type Query, readWritten, setTime, write } from './statements.ts'
 
 export interface SqlStoreParts {

@@ -53,7 +53,7 @@ export class Stage {
   readonly shared: SharedStore
   readonly hints: Hints
   readonly plans: readonly Plan[]
-  readonly damage: Damage
+  #damage: Damage | undefined
   readonly violations = new Violations((violation) => this.damage.concerns(violation))
   readonly collected = new CollectedCalls()
   readonly effects: Effects
@@ -104,7 +104,6 @@ export class Stage {
     this.flow = flowOf(options.seed)
     this.flowRandom = new Random(options.seed ^ 0xf10)
     this.plans = worldPlans(options.seed, this)
-    this.damage = new Damage(options.seed, this.plans)
     this.leaseMs = this.random.pick([1_000, 3_000, 10_000])
     this.#rates = this.random.pick<FaultRates>([
       { failsBefore: 0, failsAfter: 0, slow: 0.02, late: 0, contended: 0 },
@@ -139,6 +138,11 @@ export class Stage {
       inspector: this.inspector,
       violations: this.violations,
     })
+  }
+
+  /** Of one run's rows, in some worlds. */
+  get damage(): Damage {
+    return (this.#damage ??= new Damage(this.#options.seed, this.plans))
   }
 
   /** In half of the worlds a worker has no slot that only undos take. */
@@ -209,10 +213,8 @@ export class Stage {
   /** Ends of runs of which not everything has been done that follows from them. */
   async unfollowedEnds(): Promise<readonly RunEnd[]> {
     const { definitions } = await this.shared.dump()
-    const ends = await this.#inspected.findRunEnds({
-      definitionIds: definitions.map(({ id }) => id),
-      limit: 100,
-    })
+    const definitionIds = definitions.map(({ id }) => id)
+    const ends = await this.#inspected.findRunEnds({ definitionIds, limit: 100 })
     return ends.filter(({ runId }) => !this.damage.concerns(runId))
   }
 

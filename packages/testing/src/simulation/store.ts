@@ -54,7 +54,9 @@ export const memoryStore: OpenStore = async (clock) => {
     async setTime() {},
     async dump() {
       const dump = adapter.look()
-      return damaged === undefined ? dump : { ...dump, runs: dump.runs.filter(({ run }) => run.runId !== damaged) }
+      return damaged === undefined
+        ? dump
+        : { ...dump, runs: dump.runs.filter(({ run }) => run.runId !== damaged) }
     },
     async damage(runId, kind) {
       damaged = runId

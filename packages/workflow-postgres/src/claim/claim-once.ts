@@ -52,7 +52,12 @@ export async function claimOnce(
   query: (since: readonly number[], trimmed: readonly string[]) => Promise<readonly ClaimAnswer[]>,
 ): Promise<
   | 'lost'
-  | { readonly claims: readonly Claim[]; readonly looked: number; readonly kept: number; readonly tookMs: number }
+  | {
+      readonly claims: readonly Claim[]
+      readonly looked: number
+      readonly kept: number
+      readonly tookMs: number
+    }
 > {
   const marked = marks.begin(definitionIds)
   const rows = await query(marked.since, journal.takeEnded(workerId))

@@ -51,7 +51,10 @@ const APART_MAX = 100
 const REFUSED_MAX = 8
 
 /** Looks at one line after the other, and leaves out those that the database refuses. */
-async function tendApart(connection: Connection, { onRefused, ...request }: TendRequest): Promise<TendedLimits> {
+async function tendApart(
+  connection: Connection,
+  { onRefused, ...request }: TendRequest,
+): Promise<TendedLimits> {
   let { after } = request
   let [queued, tended, refused] = [false, 0, 0]
   for (let line = 0; line < Math.min(request.limit, APART_MAX); line += 1) {
@@ -75,7 +78,13 @@ async function tendApart(connection: Connection, { onRefused, ...request }: Tend
 }
 
 async function tendLine(connection: Connection, { after, unclaimedMs }: TendRequest): Promise<TendedLimits> {
-  const [row] = await connection.query(tendLimitLines, [after?.limit ?? null, after?.key ?? null, 1, unclaimedMs, false])
+  const [row] = await connection.query(tendLimitLines, [
+    after?.limit ?? null,
+    after?.key ?? null,
+    1,
+    unclaimedMs,
+    false,
+  ])
   const { queued, limit_name: name, key } = row!
   return { queued, after: name === null ? null : { limit: name, key: key! } }
 }

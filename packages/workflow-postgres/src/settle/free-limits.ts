@@ -1,6 +1,6 @@
 import { type SlotHolder, sendApart } from '@belay/workflow/adapter'
-import type { Connection } from '../connection/connection.ts'
 import { isLockTimeout } from '../base/lock-wait.ts'
+import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
 
 /**

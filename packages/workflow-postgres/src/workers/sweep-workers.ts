@@ -1,4 +1,10 @@
-import { type Claim, isUnreachable, type KeepsAttempts, type NamesRefused, sendApart } from '@belay/workflow/adapter'
+import {
+  type Claim,
+  isUnreachable,
+  type KeepsAttempts,
+  type NamesRefused,
+  sendApart,
+} from '@belay/workflow/adapter'
 import { isOfStatement } from '../base/errors.ts'
 import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
@@ -252,10 +258,7 @@ interface Swept {
   readonly more: boolean
 }
 
-export async function sweep(
-  connection: Connection,
-  request: SweepRequest,
-): Promise<Swept> {
+export async function sweep(connection: Connection, request: SweepRequest): Promise<Swept> {
   const dead = await connection.query(declareDeadWorkers, [])
   const lostWorkers = dead.filter((row) => row.is_new).map((row) => row.id)
   if (dead.length === 0) return { lostWorkers, recovered: [], more: false }
@@ -329,7 +332,10 @@ async function recoverPart(
   const [last] = held
   if (last === undefined) return recovered
   // What is left is not asked for again at once.
-  return [...recovered, { kind: 'swept', worker_id: last.worker_id, is_left: false, read_through: last.read_through }]
+  return [
+    ...recovered,
+    { kind: 'swept', worker_id: last.worker_id, is_left: false, read_through: last.read_through },
+  ]
 }
 
 function decodeRecovered(row: ClaimRow): RecoveredStep {

@@ -29,7 +29,19 @@ import type { Stillness } from './stillness.ts'
 import type { KeepsAttempts, KeptAttempt } from './trail.ts'
 import type { Transacted, TransactRequest, WithinTransaction } from './transaction.ts'
 import type { BegunUndo, DrainedRun, UndoPlan } from './undo.ts'
-import type { Diagnosis, EndedRuns, EndedRunsRequest, HeldStepRecord, NamesRefused, NewWorker, Renewal, Renewed, StoreNotice, WakeHint, WorkerRecord } from './upkeep.ts'
+import type {
+  Diagnosis,
+  EndedRuns,
+  EndedRunsRequest,
+  HeldStepRecord,
+  NamesRefused,
+  NewWorker,
+  Renewal,
+  Renewed,
+  StoreNotice,
+  WakeHint,
+  WorkerRecord,
+} from './upkeep.ts'
 import type { ObservedRun, Published, PublishRequest, RunNews, ValueRecord } from './values.ts'
 
 /**

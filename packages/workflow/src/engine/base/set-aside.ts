@@ -85,8 +85,7 @@ export class SetAside {
   /** What is refused now, the oldest first. */
   list(): readonly Aside[] {
     const now = this.#clock.now()
-    for (const [key, { triedAt }] of this.#known)
-      if (now - triedAt > FORGOTTEN_MS) this.#known.delete(key)
+    for (const [key, { triedAt }] of this.#known) if (now - triedAt > FORGOTTEN_MS) this.#known.delete(key)
     return [...this.#known.values()]
       .map(({ aside, since }) => ({ ...aside, forMs: now - since }))
       .sort((one, other) => other.forMs - one.forMs)
@@ -110,10 +109,14 @@ export class SetAside {
    */
   async each<Item>(
     items: readonly Item[],
-    { subjectOf, work }: { subjectOf: (item: Item) => Refused; work: (items: readonly Item[]) => Promise<void> },
+    {
+      subjectOf,
+      work,
+    }: { subjectOf: (item: Item) => Refused; work: (items: readonly Item[]) => Promise<void> },
   ): Promise<void> {
     const now = this.#clock.now()
-    const known = (item: Item) => (this.#known.size === 0 ? undefined : this.#known.get(keyOf(subjectOf(item))))
+    const known = (item: Item) =>
+      this.#known.size === 0 ? undefined : this.#known.get(keyOf(subjectOf(item)))
     const together = items.filter((item) => known(item) === undefined)
     const alone = items.filter((item) => (known(item)?.retryAt ?? Number.POSITIVE_INFINITY) <= now)
     const send = async (part: readonly Item[]) => {

@@ -3,11 +3,10 @@ import type { Adapter, Diagnosis } from '../../adapter/index.ts'
 import type { Duration } from '../../duration.ts'
 import { BelayError } from '../../errors.ts'
 import { checkOptions, duration, type OptionTable, share } from '../../options/index.ts'
-import type { Aside } from '../base/set-aside.ts'
 import type { Finding } from './finding.ts'
 import { findingsOf } from './findings.ts'
-import { refused } from './refused-findings.ts'
 import { limitFindings } from './limit-findings.ts'
+import { refused, type SetAsideWork } from './refused-findings.ts'
 import { scheduleFindings } from './schedule-findings.ts'
 
 export interface DoctorOptions {
@@ -44,7 +43,7 @@ export async function doctor(
   adapter: Adapter,
   options: DoctorOptions = {},
   dev = false,
-  aside: readonly Aside[] = [],
+  aside: readonly SetAsideWork[] = [],
 ): Promise<DoctorReport> {
   const checked = checkOptions('doctor()', options, OPTIONS)
   const { pausedFor: pausedMs, overdueFor: overdueMs, recent: recentMs, failureRate } = checked

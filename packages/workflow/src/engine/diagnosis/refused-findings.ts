@@ -1,9 +1,21 @@
 import { sentence } from '../../words.ts'
-import type { Aside } from '../base/set-aside.ts'
 import type { Finding } from './finding.ts'
 
+/** Something that the engine has set aside. */
+export interface SetAsideWork {
+  /** What fails, as the beginning of a clause. */
+  readonly during: string
+  readonly runId?: string | undefined
+  readonly step?: string | undefined
+  /** Of what is no run. */
+  readonly name?: string | undefined
+  readonly reason: string
+  /** For how long, in milliseconds. */
+  readonly forMs: number
+}
+
 /** What fails in this process while it succeeds for others. `now` is the store's, in epoch milliseconds. */
-export function refused({ during, runId, step, name, reason, forMs }: Aside, now: number): Finding {
+export function refused({ during, runId, step, name, reason, forMs }: SetAsideWork, now: number): Finding {
   const run = [name, runId === undefined ? undefined : `run ${runId}`].filter((part) => part !== undefined)
   const what = [...(step === undefined ? [] : [`step "${step}"`]), ...run].join(' of ')
   const since = new Date(now - forMs)

@@ -1,7 +1,7 @@
 import type { Adapter, Claim, LimitEntry, Settlement } from '../../adapter/index.ts'
 import type { WorkflowDefinition } from '../../definition/workflow.ts'
 import type { BelayError } from '../../errors.ts'
-import { Attempt, type AttemptParts } from '../attempt/attempt.ts'
+import type { Attempt, AttemptParts } from '../attempt/attempt.ts'
 import type { ClaimOrigin } from '../attempt/attempt-phase.ts'
 import { AttemptReports } from '../attempt/attempt-reports.ts'
 import { leaseLost, runStopping, stepTaken, workerStopping } from '../attempt/interruption.ts'
@@ -9,8 +9,8 @@ import type { ValueLimits } from '../attempt/telling.ts'
 import type { EventHub } from '../base/events.ts'
 import type { OutageWatch } from '../base/outage.ts'
 import type { PayloadCache } from '../base/payload-cache.ts'
-import type { Refused, SetAside } from '../base/set-aside.ts'
 import { type AttemptEnd, refOf } from '../decisions/decide.ts'
+import { attemptOf, settling } from './attempt-of.ts'
 import type { Capacity } from './capacity.ts'
 import type { Lease } from './lease.ts'
 import {
@@ -36,10 +36,9 @@ const STOPPING_MAX = 10_000
 
 export interface AttemptsParts
   extends Omit<AttemptParts, 'onCall' | 'onLateResult' | 'telling'>,
-    Pick<PerformerParts, 'concurrency' | 'undoSlots'> {
+    Pick<PerformerParts, 'concurrency' | 'undoSlots' | 'outage' | 'aside'> {
   readonly adapter: Adapter
   readonly events: EventHub
-  readonly outage: OutageWatch
   /** Of the calls that send what attempts tell. */
   readonly tellingOutage: OutageWatch
   readonly workerId: string
@@ -57,7 +56,6 @@ export interface AttemptsParts
   readonly onStoppingRunMoved: (runId: string) => void
   /** The store has a new value of this run. */
   readonly onPublished: (runId: string) => void
-  readonly aside: SetAside
 }
 
 /**
@@ -181,7 +179,7 @@ export class Attempts {
     const definition = this.#definitions.get(claim.definitionId)
     // The worker only asks for claims of its definitions, so this claim was not leased by its calls: ignore it.
     if (definition === undefined) return
-    const attempt = this.#attemptOf(claim, definition, origin)
+    const attempt = attemptOf(claim, definition, this.#attemptParts, origin, this.#parts.aside)
     if (attempt === undefined) return
     this.#all.add(attempt)
     this.#parts.onBegin(claim)
@@ -190,18 +188,6 @@ export class Attempts {
     else if (claim.direction === 'forward' && this.#stoppingRuns.has(claim.runId))
       void this.#performIfForward(attempt)
     else this.#performer.perform(attempt)
-  }
-
-  /** Undefined for a row that no step of the definition has: it stays leased, until an operator has looked at the run. */
-  #attemptOf(claim: Claim, definition: WorkflowDefinition, origin: ClaimOrigin): Attempt | undefined {
-    const { runId, step } = claim
-    const subject = { during: 'running', runId, name: `row ${step} of its steps` }
-    try {
-      return new Attempt(claim, definition, this.#attemptParts, origin)
-    } catch (error) {
-      this.#parts.aside.refused(subject, error)
-      return undefined
-    }
   }
 
   /** Its run was stopping when this session last heard of it. But the claim may be older, or an operator may have sent the run forward again. */
@@ -312,8 +298,4 @@ export class Attempts {
     this.#parts.onSettled(settlement, toTell(settlement, entries))
     this.#capacity.recorded()
   }
-}
-
-function settling({ claim, step }: Attempt): Refused {
-  return { during: 'settling', runId: claim.runId, step: step.name }
 }

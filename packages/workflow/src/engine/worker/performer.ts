@@ -147,7 +147,10 @@ export class Performer {
       } catch (error) {
         if (BelayError.is(error) && error.code === 'unknown_run') return false
         const subject = { during: 'reading payloads', runId: attempt.claim.runId, step: attempt.step.name }
-        await pause(runtime.clock, isUnreachable(error) ? outage.failed(error) : aside.refused(subject, error))
+        await pause(
+          runtime.clock,
+          isUnreachable(error) ? outage.failed(error) : aside.refused(subject, error),
+        )
         if (capacity.isClosed || attempt.phase !== 'queued') return false
       }
     }
