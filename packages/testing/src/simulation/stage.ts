@@ -140,9 +140,9 @@ export class Stage {
     })
   }
 
-  /** Of one run's rows, in some worlds. */
   get damage(): Damage {
-    return (this.#damage ??= new Damage(this.#options.seed, this.plans))
+    this.#damage ??= new Damage(this.#options.seed, this.plans)
+    return this.#damage
   }
 
   /** In half of the worlds a worker has no slot that only undos take. */
