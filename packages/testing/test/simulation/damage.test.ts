@@ -1,3 +1,4 @@
+import type { Adapter } from '@belay/workflow/adapter'
 import { expect, it } from 'vitest'
 import { simulate } from '../../src/simulation/index.ts'
 import { withVerbs } from './sabotage.ts'
@@ -20,17 +21,25 @@ it('a world with a damaged run is the same each time', async () => {
   expect(second).toEqual(first)
 })
 
-it('the oracle notices a store in which a damaged run keeps others from being undone', async () => {
-  const sabotage: NonNullable<Parameters<typeof simulate>[0]['sabotage']> = (store) =>
-    withVerbs(store, {
-      // Whoever looks for stopped runs meets the damaged one, and fails.
-      drain: async (request) => {
-        const drained = await store.drain(request)
-        if (drained.some(({ steps }) => steps.some(({ step }, index) => step < 65_536 && step !== index)))
-          throw new Error('damaged')
-        return []
-      },
-    })
-  const { violations } = await simulate({ seed: 18, sabotage })
-  expect(violations.join()).toMatch(/is stuck in compensating/)
+it('the oracle notices a store in which a damaged run stops all claims', async () => {
+  const found: string[] = []
+  for (const seed of FENCED) {
+    let isStopped = false
+    const sabotage = (store: Adapter) =>
+      withVerbs(store, {
+        async claim(request) {
+          if (isStopped) throw new Error('integer out of range')
+          const claimed = await store.claim(request)
+          isStopped = claimed !== 'lost' && claimed.claims.some(({ fence }) => fence > FENCE_MAX)
+          return claimed
+        },
+      })
+    found.push(...(await simulate({ seed, sabotage })).violations)
+  }
+  expect(found.join()).toMatch(/is stuck in (running|waiting)/)
 })
+
+const FENCE_MAX = 2_147_483_647
+
+/** Worlds in which the fences of a run are as large as a store can keep. */
+const FENCED = [78, 88, 108]
