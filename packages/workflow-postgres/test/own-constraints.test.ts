@@ -5,6 +5,7 @@ import { type PostgresAdapter, postgresTransaction } from '../src/index.ts'
 import { createDatabase, createStore, servers, type TestDatabase } from './setup/database.ts'
 import { chain } from './setup/graphs.ts'
 
+const WITHIN = { timeout: 20_000 }
 const VIOLATION = { code: '23514', constraint: 'refused_by_test' }
 
 // A violation of a constraint of Belay's own tables is a defect of Belay, never a fault of the user's value.
@@ -15,13 +16,15 @@ describe.each(servers)('a constraint of Belay’s tables that refuses a write, o
   })
   afterAll(() => database.drop())
 
-  it('makes the worker report it and give up its id; the outcome is recorded once the constraint allows it', async () => {
+  it('is reported with its run and step, holds up no other run, and is over once the constraint allows it', async () => {
     const { store, refuse } = await refusing(database)
     const allow = await refuse('workflow_steps', `status <> 'completed' or output::text <> '"bad"'`)
-    const undone: unknown[] = []
+    const calls: unknown[] = []
     const workflow = define('refused', { version: 1 }).step('charge', {
-      run: ({ input }) => input as string,
-      compensate: ({ output }) => void undone.push(output),
+      run: ({ input }) => {
+        calls.push(input)
+        return input as string
+      },
     })
     const logged: unknown[] = []
     const log = (message: string, fields?: object) => logged.push({ message, ...fields })
@@ -32,7 +35,6 @@ describe.each(servers)('a constraint of Belay’s tables that refuses a write, o
       logger: { debug() {}, info() {}, warn() {}, error: log },
     })
     onTestFinished(() => engine.close({ timeout: 0 }))
-    const lost = new Promise<void>((resolve) => engine.on('worker.lost', () => resolve()))
     const errors: unknown[] = []
     engine.on('error', ({ error }) => errors.push(error))
     await engine.start()
@@ -42,16 +44,20 @@ describe.each(servers)('a constraint of Belay’s tables that refuses a write, o
       ['good', 'bad', 'good'].map((input) => ({ input })),
     )
     expect(await Promise.all([runs[0]!.result(), runs[2]!.result()])).toHaveLength(2)
-    await lost
-    expect(errors).toContainEqual(expect.objectContaining(VIOLATION))
+    await expect.poll(() => errors, WITHIN).toContainEqual(expect.objectContaining(VIOLATION))
     expect(logged).toContainEqual({
-      message: expect.stringMatching(/keeps refusing an outcome; this worker gives up its id/),
+      message: expect.stringMatching(/fails again and again, while it succeeds for others/),
+      ...{ during: 'settling', runId: runs[1]!.id, step: 'charge' },
       error: expect.objectContaining(VIOLATION),
     })
+    expect((await engine.doctor()).findings).toContainEqual(
+      expect.objectContaining({ type: 'refused_by_store', runId: runs[1]!.id, step: 'charge' }),
+    )
 
     await allow()
-    await runs[1]!.result()
-    expect(undone).toEqual([])
+    expect(await runs[1]!.result()).toEqual({ charge: 'bad' })
+    expect(calls).toHaveLength(3)
+    expect((await engine.doctor()).findings).toEqual([])
   })
 
   it('does not blame the input or the payload when a run is started or a signal is sent', async () => {

@@ -143,13 +143,19 @@ export class LimitReachedError extends BelayError {
 }
 
 /**
- * The store cannot be reached or is shutting down. Whether the statement took effect is unknown. Adapters throw it whenever a later try may
- * succeed; the engine keeps its state and tries again.
+ * The store cannot be reached, is shutting down, or cannot do now what it was asked. Adapters throw it whenever a later try may succeed; the engine
+ * keeps its state and tries again.
  */
 export class StoreUnavailableError extends BelayError {
   override readonly name = 'StoreUnavailableError'
-  constructor(message: string, context: { readonly cause?: unknown } = {}) {
+  /**
+   * True: the store answered and refused this one call, of which nothing was written; it may accept others. The engine then splits the call, so that
+   * only the member which is refused waits. False: nobody knows whether the call took effect.
+   */
+  readonly answered: boolean
+  constructor(message: string, context: { readonly cause?: unknown; readonly answered?: boolean } = {}) {
     super('store_unavailable', message, context)
+    this.answered = context.answered === true
   }
 }
 

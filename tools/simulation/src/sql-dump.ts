@@ -7,6 +7,7 @@ export class SqlDump {
   readonly #reader: Adapter
   readonly #query: Query
   readonly #text: string
+  #leftOut: string | undefined
   #definitions: readonly SavedDefinition[] = []
   /** By run: its rows, and a fingerprint of them. */
   #runs = new Map<string, { readonly print: string; readonly dump: RunDump }>()
@@ -15,6 +16,11 @@ export class SqlDump {
     this.#reader = reader
     this.#query = query
     this.#text = statement(schema)
+  }
+
+  /** A run that was damaged: it may be unreadable. */
+  leaveOut(runId: string): void {
+    this.#leftOut = runId
   }
 
   async read(): Promise<Dump> {
@@ -26,6 +32,7 @@ export class SqlDump {
     const known = this.#runs
     this.#runs = new Map()
     for (const { id, print, stored } of runs) {
+      if (id === this.#leftOut) continue
       const before = known.get(id)
       const dump = before?.print === print ? before.dump : await this.#readRun(id, stored)
       this.#runs.set(id, { print, dump })

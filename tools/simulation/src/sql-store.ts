@@ -1,5 +1,6 @@
 import type { SimulatedStore } from '@belay/testing/simulation'
 import type { Adapter } from '@belay/workflow/adapter'
+import { damage } from './damage.ts'
 import { SqlDump } from './sql-dump.ts'
 import { empty, type Query, readWritten, setTime, write } from './statements.ts'
 
@@ -34,6 +35,10 @@ export async function sqlStore(parts: SqlStoreParts): Promise<SimulatedStore> {
     singleSession: parts.singleSession,
     setTime: (now, tx) => setTime(tx === undefined ? query : parts.queryWithin(tx), schema, now),
     dump: () => dump.read(),
+    async damage(runId, kind) {
+      await damage(query, schema, { runId, kind })
+      dump.leaveOut(runId)
+    },
     write: (tx, written) => write(parts.queryWithin(tx), schema, written),
     written: () => readWritten(query, schema),
     transaction: parts.transaction,

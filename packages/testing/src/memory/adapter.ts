@@ -20,6 +20,7 @@ import { findApprovals } from './approvals.ts'
 import { claim, held } from './claim.ts'
 import { readCollected } from './collect.ts'
 import { readHistory } from './control.ts'
+import { damage } from './damage.ts'
 import { findDefinition, readDefinitions, saveDefinitions } from './definitions.ts'
 import { expireRuns, upcoming } from './due.ts'
 import { dump } from './dump.ts'
@@ -133,6 +134,11 @@ export class MemoryAdapter<C extends Clock = VirtualClock> implements Adapter, A
   /** @internal Like {@link dump}, but for reading only: what has not changed since the last look is the same object. */
   look(): Dump {
     return look(this.#rows)
+  }
+
+  /** @internal Damages the rows of a run. */
+  damage(...[runId, kind]: [runId: string, kind: Parameters<typeof damage>[2]]): void {
+    damage(this.#rows, runId, kind)
   }
 
   /**

@@ -21,8 +21,10 @@ export function claim(
     if (entry === undefined) break
     rows.queue.remove(entry)
     const run = rows.runs.get(entry.runId)!
-    const candidate = { run, step: rowOf(run, entry.step)! }
-    // A queue entry is only a hint: if its run was stopped meanwhile, the entry is dropped.
+    const step = rowOf(run, entry.step)
+    // A queue entry is only a hint: if its run was stopped meanwhile, or its row is gone, the entry is dropped.
+    if (step === undefined) continue
+    const candidate = { run, step }
     if (isClaimable(candidate)) claims.push(lease(rows, candidate, workerId))
   }
   return { claims, more: claims.length === limit }

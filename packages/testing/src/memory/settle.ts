@@ -75,6 +75,8 @@ function settleOne(
   const run = rows.runs.get(outcome.runId)
   const step = run === undefined ? undefined : rowOf(run, outcome.step)
   if (run === undefined || step === undefined) return 'lost'
+  if (run.steps.length < run.definition.saved.shape.steps.length)
+    return { refused: `rows of run ${run.runId} are missing` }
   if (!holds(step, outcome, workerId)) {
     if (outcome.type === 'enters') return isParked(step, outcome, workerId) ? 'parked' : 'lost'
     return isRecorded(step, outcome, workerId) ? 'settled' : 'lost'

@@ -7,6 +7,7 @@ import type {
 } from '@belay/workflow/adapter'
 import type { Dump } from '../invariants/index.ts'
 import { isLookedAt } from './calls.ts'
+import type { DamageKind } from './damage.ts'
 import type { InFlight } from './in-flight.ts'
 import type { SimulatedStore, Written } from './store.ts'
 
@@ -49,6 +50,9 @@ export class SharedStore {
   /** The open transaction of a store with one session. */
   #session: { readonly ended: Promise<void> } | undefined
 
+  /** What is left of a dump without the damaged. */
+  #others: (dump: Dump) => Dump = (dump) => dump
+
   constructor(store: SimulatedStore, clock: Clock, inFlight: InFlight) {
     this.#store = store
     this.#clock = clock
@@ -65,7 +69,7 @@ export class SharedStore {
     if (known !== undefined && (this.#clock.now() < known.validUntil || this.#session !== undefined)) {
       return known.held
     }
-    const held = this.#call('dump', () => this.#store.dump())
+    const held = this.#call('dump', async () => this.#others(await this.#store.dump()))
     const dump = { held, validUntil: Number.POSITIVE_INFINITY }
     this.#dump = dump
     void held.then(
@@ -136,6 +140,13 @@ export class SharedStore {
 
   write(tx: StepTransaction, written: Written): Promise<void> {
     return this.#timed('write', () => this.#store.write(tx, written))
+  }
+
+  /** Damages a run. From then on a dump shows only the others. */
+  async damage(runId: string, kind: DamageKind, others: (dump: Dump) => Dump): Promise<void> {
+    this.#others = others
+    await this.#call('damage', () => this.#store.damage(runId, kind))
+    this.#forget()
   }
 
   /** What the store shows depends on its time. */

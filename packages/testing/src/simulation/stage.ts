@@ -3,6 +3,7 @@ import { type Adapter, type Outcome, type RunEnd, skipOf } from '@belay/workflow
 import { isWithin, nameOfCall, verbsOf } from './calls.ts'
 import { FlowOracle } from './check-flow.ts'
 import { CollectedCalls } from './collected.ts'
+import { Damage } from './damage.ts'
 import { Definitions } from './definitions.ts'
 import { Effects } from './effects.ts'
 import { type FaultRates, faultyAdapter } from './faulty-adapter.ts'
@@ -52,7 +53,8 @@ export class Stage {
   readonly shared: SharedStore
   readonly hints: Hints
   readonly plans: readonly Plan[]
-  readonly violations = new Violations()
+  #damage: Damage | undefined
+  readonly violations = new Violations((violation) => this.damage.concerns(violation))
   readonly collected = new CollectedCalls()
   readonly effects: Effects
   readonly told: Told
@@ -138,6 +140,11 @@ export class Stage {
     })
   }
 
+  get damage(): Damage {
+    this.#damage ??= new Damage(this.#options.seed, this.plans)
+    return this.#damage
+  }
+
   /** In half of the worlds a worker has no slot that only undos take. */
   get undosWait(): boolean {
     return this.#options.seed % 2 === 0
@@ -206,7 +213,9 @@ export class Stage {
   /** Ends of runs of which not everything has been done that follows from them. */
   async unfollowedEnds(): Promise<readonly RunEnd[]> {
     const { definitions } = await this.shared.dump()
-    return this.#inspected.findRunEnds({ definitionIds: definitions.map(({ id }) => id), limit: 10 })
+    const definitionIds = definitions.map(({ id }) => id)
+    const ends = await this.#inspected.findRunEnds({ definitionIds, limit: 100 })
+    return ends.filter(({ runId }) => !this.damage.concerns(runId))
   }
 
   /** No schedule will start anything any more. */

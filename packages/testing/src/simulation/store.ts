@@ -1,6 +1,7 @@
 import type { Adapter, CallerTransaction, Clock, StepTransaction } from '@belay/workflow/adapter'
 import type { Dump } from '../invariants/index.ts'
 import { type MemoryTransaction, memory } from '../memory/index.ts'
+import type { DamageKind } from './damage.ts'
 import type { ItemEffect } from './item-effects.ts'
 
 /** A transactional handler's write in its transaction: its effect, and the outcome that must be recorded with it. */
@@ -24,8 +25,10 @@ export interface SimulatedStore {
   readonly singleSession: boolean
   /** Sets the store's time, in epoch milliseconds. `tx` is the open transaction of the only session, if there is one. */
   setTime(now: number, tx?: unknown): Promise<void>
-  /** Everything in the store, to read. A run that has not changed may be the same object as before. */
+  /** Everything in the store, to read, without the run that was damaged. A run that has not changed may be the same object as before. */
   dump(): Promise<Dump>
+  /** Damages the rows of a run. Called once at most. */
+  damage(runId: string, kind: DamageKind): Promise<void>
   /** Writes in a transactional handler's transaction: the write exists once that commits, and never if it is rolled back. */
   write(tx: StepTransaction, written: Written): Promise<void>
   /** All committed writes. */
@@ -42,13 +45,23 @@ export type OpenStore = (clock: Clock) => Promise<SimulatedStore>
 export const memoryStore: OpenStore = async (clock) => {
   const adapter = memory({ clock })
   const committed: Written[] = []
+  let damaged: string | undefined
   return {
     connect: () => adapter.connect(),
     takesTime: false,
     singleSession: false,
     // Its clock is the world's.
     async setTime() {},
-    dump: async () => adapter.look(),
+    async dump() {
+      const dump = adapter.look()
+      return damaged === undefined
+        ? dump
+        : { ...dump, runs: dump.runs.filter(({ run }) => run.runId !== damaged) }
+    },
+    async damage(runId, kind) {
+      damaged = runId
+      adapter.damage(runId, kind)
+    },
     async write(tx, written) {
       const transaction = tx.client as MemoryTransaction
       transaction.onCommit(() => committed.push(written))

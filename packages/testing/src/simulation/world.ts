@@ -106,6 +106,17 @@ class World {
     }
   }
 
+  /** In some worlds a run's rows are damaged, once. Not while a transaction is open in the only session. */
+  async #damage(): Promise<void> {
+    const { damage, shared } = this.#stage
+    if (!damage.isDue() || !shared.isFree) return
+    const picked = damage.pick(await shared.dump())
+    if (picked === undefined) return
+    this.#stage.trace(() => `damage ${picked.runId} ${picked.kind}`)
+    this.#stage.count(`damage: ${picked.kind}`)
+    await shared.damage(picked.runId, picked.kind, (dump) => damage.withoutDamaged(dump))
+  }
+
   async #rest(): Promise<void> {
     const stage = this.#stage
     const restBy = stage.scheduler.now + REST_MS
@@ -155,6 +166,7 @@ class World {
     const { plans, limitsRandom } = this.#stage
     if (plans.some(hasLimits) && limitsRandom.chance(0.01)) clients.setLimit()
     await this.#flowClients.meddle()
+    await this.#damage()
     if (fleet.living.length === 0) {
       if (random.chance(0.2)) fleet.start()
       return

@@ -152,14 +152,19 @@ describe('workers that die or stall', () => {
     expect(await clock.runUntil(next.runs.handle(run.id).result())).toEqual({ work: 2 })
   })
 
-  it('an outcome that the store refuses forever costs the worker its identity, and delays no run', async () => {
+  it('an outcome that the store refuses stays with its worker, delays no run, and is recorded once the store accepts it', async () => {
     const { adapter, clock, worker } = engines()
     const lost: number[] = []
     const errors: string[] = []
-    const refused = define('refused', { version: 1 }).step('bad', { lossesMax: 1, run: () => 'bad' })
+    const calls: string[] = []
+    const run = () => {
+      calls.push('bad')
+      return 'bad'
+    }
+    const refused = define('refused', { version: 1 }).step('bad', { lossesMax: 1, run })
     const other = define('other', { version: 1 }).step('good', { run: () => 'good' })
     const settle = adapter.settle.bind(adapter)
-    vi.spyOn(adapter, 'settle').mockImplementation((request) => {
+    const refusing = vi.spyOn(adapter, 'settle').mockImplementation((request) => {
       const bad = request.outcomes.some(
         (outcome) => outcome.type === 'completed' && outcome.output === '"bad"',
       )
@@ -170,12 +175,19 @@ describe('workers that die or stall', () => {
     engine.on('error', ({ during }) => errors.push(during))
 
     const [bad, good] = await Promise.all([engine.run(refused), engine.run(other)])
-    await clock.runUntil(bad.result().catch(() => {}))
+    expect(await clock.runUntil(good.result())).toEqual({ good: 'good' })
+    await clock.advance(300_000)
 
-    expect(await good.result()).toEqual({ good: 'good' })
-    expect((await bad.status()).cause).toMatchObject({ error: { code: 'worker_lost' } })
-    expect(lost).toHaveLength(1)
-    expect(errors).toContain('settling')
+    expect((await bad.status()).status).toBe('running')
+    expect(lost).toEqual([])
+    expect(errors).toEqual(['settling'])
+    expect((await engine.doctor()).findings).toEqual([
+      expect.objectContaining({ type: 'refused_by_store', runId: bad.id, step: 'bad' }),
+    ])
+    refusing.mockImplementation(settle)
+    expect(await clock.runUntil(bad.result())).toEqual({ bad: 'bad' })
+    expect(calls).toEqual(['bad'])
+    expect((await engine.doctor()).findings).toEqual([])
   })
 
   it('a worker frozen for longer than its lease renews the lease before it begins another handler', async () => {

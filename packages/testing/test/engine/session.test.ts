@@ -8,6 +8,7 @@ import { Context } from '../../../workflow/src/engine/base/context.ts'
 import { EventHub } from '../../../workflow/src/engine/base/events.ts'
 import { OutageWatch } from '../../../workflow/src/engine/base/outage.ts'
 import { PayloadCache } from '../../../workflow/src/engine/base/payload-cache.ts'
+import { SetAside } from '../../../workflow/src/engine/base/set-aside.ts'
 import { Session } from '../../../workflow/src/engine/worker/session.ts'
 import { memory, VirtualClock } from '../../src/index.ts'
 
@@ -68,6 +69,7 @@ async function opened(workflow: WorkflowDefinition, runs: number) {
     definitions: new Map([[definitionId, workflow]]),
     outage: new OutageWatch({ during: 'settling', log, events, random: runtime.random }),
     payloads: new PayloadCache(store),
+    aside: new SetAside({ clock: runtime.clock, log, events }),
     lossyOutputs: new LossyOutputs(log),
     children: { follow: () => Promise.reject(), undo: () => Promise.reject() },
     payloadMaxBytes: 1_000,
@@ -81,7 +83,6 @@ async function opened(workflow: WorkflowDefinition, runs: number) {
     onRoom: () => heard.push(`room ${session.capacity.room}`),
     onDoubt: () => heard.push('doubt'),
     onLeaseDoubted: () => heard.push('lease doubted'),
-    onRefused: (error) => heard.push(`refused: ${String(error)}`),
   })
   await store.registerWorker({
     ...{ workerId: session.workerId, name: 'worker', host: undefined, leaseMs: LEASE_MS, slots: 2 },

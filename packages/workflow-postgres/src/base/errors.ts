@@ -134,8 +134,17 @@ function unavailable(error: unknown, address: DatabaseAddress): StoreUnavailable
     `Belay cannot reach ${nameOf(address)}: ${sentence(messageOf(error))} A running worker keeps trying. ${
       remedy === undefined ? 'Check that the server runs and accepts connections.' : remedy(address)
     }`,
-    { cause: error },
+    { cause: error, answered: isOfStatement(error) },
   )
+}
+
+// The connection, the login, the session or the whole server: every other statement would fail too.
+const NOT_OF_STATEMENT = /^(08|25|26|28|3D|57P|42P05|53300|53400)/
+
+/** Whether the server refused this statement for a reason of its own, of which nothing was written. It may accept others. */
+export function isOfStatement(error: unknown): boolean {
+  const code = codeOf(BelayError.is(error) ? error.cause : error)
+  return code !== null && /\d/.test(code) && isSqlState(code) && !NOT_OF_STATEMENT.test(code)
 }
 
 /** Names a database in messages. */

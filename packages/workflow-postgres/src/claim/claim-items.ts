@@ -1,7 +1,7 @@
 import { boundedLockWait } from '../base/lock-wait.ts'
 import type { Statement } from '../connection/statement.ts'
 import { begunAttempt, type ClaimAnswer, claimedColumns } from '../rows/claim-row.ts'
-import { newItem } from '../rows/item-rows.ts'
+import { newItem, RANGE_ITEMS_MAX } from '../rows/item-rows.ts'
 import { claimRows, dueDefinitions, headColumns, newestMarks, trimmedLeases } from './claim-parts.ts'
 
 /**
@@ -24,10 +24,14 @@ taken_ranges as materialized (
   select q.row_at, q.run_id, q.step, q.items, q.fence, q.definition_id, q.available_at, q.taken, q.step + q.taken as end_step,
     0 as no_dependencies, 'ready' as ready_status, (select r.status from belay.workflow_runs r where r.id = any (array[q.run_id])) as run_status
   from (
-    select r.ctid as row_at, r.run_id, r.step, r.items, r.fence, r.definition_id, r.available_at,
-      least(r.items, $3::int + r.items - (sum(r.items) over (order by r.available_at, r.run_id, r.step, r.ctid))::int) as taken
-    from belay.workflow_ready_items r
-    where r.ctid = any (array(select row_at from due_ranges))
+    select r.row_at, r.run_id, r.step, r.items, r.fence, r.definition_id, r.available_at,
+      least(r.items, $3::int + r.items - (sum(r.items) over (order by r.available_at, r.run_id, r.step, r.row_at))::int) as taken
+    from (
+      -- A damaged row neither takes all the room nor overflows the sum.
+      select h.ctid as row_at, h.run_id, h.step, least(greatest(h.items, 1), ${RANGE_ITEMS_MAX}) as items, h.fence, h.definition_id, h.available_at
+      from belay.workflow_ready_items h
+      where h.ctid = any (array(select row_at from due_ranges))
+    ) r
   ) q
   where q.taken > 0
   order by q.run_id, q.step
@@ -86,7 +90,7 @@ queued_items as (
   insert into belay.workflow_ready (available_at, definition_id, step, fence, run_id)
   select d.available_at, d.definition_id, d.step + n.number, d.fence, d.run_id
   from dequeued_ranges d
-  cross join lateral generate_series(0, d.items - 1) as n (number)
+  cross join lateral generate_series(0, least(d.items, ${RANGE_ITEMS_MAX}) - 1) as n (number)
 )
 select count(*)::int as unpacked from due_ranges`,
 }

@@ -1,4 +1,4 @@
-import type { Claim } from '@belay/workflow/adapter'
+import type { Claim, NamesRefused } from '@belay/workflow/adapter'
 import { type ClaimAnswer, decodeQueued, type HeadRow } from '../rows/claim-row.ts'
 import type { LeaseJournal } from '../rows/lease-journal.ts'
 import type { ClaimMarks } from './claim-marks.ts'
@@ -7,7 +7,7 @@ import type { ClaimMarks } from './claim-marks.ts'
 export const DIRECT_WAIT = '20ms'
 const CAREFUL_MS = 10_000
 
-export interface ClaimRequest {
+export interface ClaimRequest extends NamesRefused {
   readonly workerId: string
   readonly definitionIds: readonly number[]
   readonly limit: number
@@ -50,7 +50,15 @@ export async function claimOnce(
   { workerId, definitionIds }: ClaimRequest,
   { marks, journal }: Pick<ClaimMemory, 'marks' | 'journal'>,
   query: (since: readonly number[], trimmed: readonly string[]) => Promise<readonly ClaimAnswer[]>,
-) {
+): Promise<
+  | 'lost'
+  | {
+      readonly claims: readonly Claim[]
+      readonly looked: number
+      readonly kept: number
+      readonly tookMs: number
+    }
+> {
   const marked = marks.begin(definitionIds)
   const rows = await query(marked.since, journal.takeEnded(workerId))
   const told: Claim[] = []

@@ -1,6 +1,7 @@
 import type { Claimed } from '@belay/workflow/adapter'
 import { isLockTimeout } from '../base/lock-wait.ts'
 import type { Connection } from '../connection/connection.ts'
+import { claimApart, mayBeOfRow } from './claim-apart.ts'
 import { claimStepsDirectly } from './claim-directly.ts'
 import { ClaimMarks } from './claim-marks.ts'
 import { type ClaimMemory, type ClaimRequest, claimOnce, DIRECT_WAIT } from './claim-once.ts'
@@ -25,12 +26,31 @@ export async function claim(
   request: ClaimRequest,
   memory: ClaimMemory,
 ): Promise<Claimed | 'lost'> {
-  if (request.undosOnly === true) return claimQueuedUndos(connection, request, memory)
+  const apart = async (
+    source: Parameters<typeof claimApart>[3],
+    wanted: ClaimRequest,
+    work: () => Promise<Claimed | 'lost'>,
+  ) => {
+    try {
+      return await work()
+    } catch (error) {
+      if (!mayBeOfRow(error)) throw error
+      const found = await claimApart(connection, wanted, memory, source)
+      if (found === 'lost') memory.journal.forget(request.workerId)
+      return found
+    }
+  }
+  if (request.undosOnly === true)
+    return apart('undos', request, () => claimQueuedUndos(connection, request, memory))
   const mapped = await withMaps(connection, request.definitionIds, memory)
-  if (mapped.length === 0) return claimQueued(connection, request, memory)
+  const queued = (wanted: ClaimRequest) =>
+    apart('steps', wanted, () => claimQueued(connection, wanted, memory))
+  if (mapped.length === 0) return queued(request)
+  const ranged = (wanted: ClaimRequest) =>
+    apart('items', wanted, () => claimRanges(connection, wanted, memory))
   const sources = [
-    (limit: number) => claimQueued(connection, { ...request, limit }, memory),
-    (limit: number) => claimRanges(connection, { ...request, definitionIds: mapped, limit }, memory),
+    (limit: number) => queued({ ...request, limit }),
+    (limit: number) => ranged({ ...request, definitionIds: mapped, limit }),
   ]
   const claims: Claimed['claims'][number][] = []
   let more = false

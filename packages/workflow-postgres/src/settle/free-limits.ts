@@ -1,4 +1,5 @@
-import type { SlotHolder } from '@belay/workflow/adapter'
+import { type SlotHolder, sendApart } from '@belay/workflow/adapter'
+import { isLockTimeout } from '../base/lock-wait.ts'
 import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
 
@@ -19,14 +20,26 @@ export async function free(
   holders: readonly SlotHolder[] | undefined,
 ): Promise<boolean> {
   if (holders === undefined || holders.length === 0) return false
-  try {
-    const [row] = await connection.query(freeLimits, [
-      holders.map(({ runId }) => runId),
-      holders.map(({ step }) => step),
-      holders.map(({ fence }) => fence),
-    ])
-    return row!.queued
-  } catch {
-    return false
-  }
+  let queued = false
+  await sendApart(holders, {
+    send: async (part) => {
+      const values = [
+        part.map(({ runId }) => runId),
+        part.map(({ step }) => step),
+        part.map(({ fence }) => fence),
+      ]
+      const [row] = await connection.query(freeLimits, values).catch(noneIfLocked)
+      queued ||= row?.queued === true
+    },
+    refused: () => {},
+    heldUp: () => {},
+    unanswered: () => {},
+  })
+  return queued
+}
+
+/** Whoever waits for an answer does not wait for another lock. */
+function noneIfLocked(error: unknown): [] {
+  if (isLockTimeout(error)) return []
+  throw error
 }

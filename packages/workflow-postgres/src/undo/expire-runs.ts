@@ -2,8 +2,12 @@ import {
   type Adapter,
   type ChangedRun,
   deadlineCause,
+  isUnreachable,
+  type NamesRefused,
   DEADLINE_DROPPED as SPARED,
+  sendApart,
 } from '@belay/workflow/adapter'
+import { isOfStatement } from '../base/errors.ts'
 import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
 import { type ChangedRunRow, changedRunColumns, decodeChangedRun } from '../rows/changed-run.ts'
@@ -101,7 +105,7 @@ left join stopped_runs s on s.id = o.id`,
 
 /**
  * The time until the next queued step of these definitions becomes claimable, and until the next deadline and the next schedule, in milliseconds from
- * now. Index: the queue by (definition, available_at), and the partial indexes of deadlines and of schedules. It reads one entry for each definition,
+ * now. An infinite time is a damaged one, from which older servers cannot subtract. Index: the queue by (definition, available_at), and the partial indexes of deadlines and of schedules. It reads one entry for each definition,
  * one deadline and one schedule. No locks.
  */
 export const readUpcoming: Statement<{
@@ -117,33 +121,83 @@ select
     from unnest($1::int[]) as wanted (definition_id)
     cross join lateral (
       select q.available_at from belay.workflow_ready q
-      where q.definition_id = wanted.definition_id and q.available_at > belay.store_now()
+      where q.definition_id = wanted.definition_id and q.available_at > belay.store_now() and q.available_at < 'infinity'
       order by q.available_at
       limit 1
     ) due
   ) as claim_in_ms,
   (
-    select (extract(epoch from r.deadline_at - belay.store_now()) * 1000)::float8
+    select (extract(epoch from greatest(r.deadline_at, to_timestamp(0)) - belay.store_now()) * 1000)::float8
     from belay.workflow_runs r
-    where r.deadline_at is not null and r.stop is null and r.status in (${forwardStatuses})
+    where r.deadline_at < 'infinity' and r.stop is null and r.status in (${forwardStatuses})
     order by r.deadline_at
     limit 1
   ) as deadline_in_ms,
   (
-    select (extract(epoch from s.due_at - belay.store_now()) * 1000)::float8
+    select (extract(epoch from greatest(s.due_at, to_timestamp(0)) - belay.store_now()) * 1000)::float8
     from belay.workflow_schedules s
-    where s.due_at is not null
+    where s.due_at < 'infinity'
     order by s.due_at
     limit 1
   ) as schedule_in_ms`,
 }
 
-// How often it looks for others after it met locked runs.
-const ROUNDS_MAX = 5
+/** The runs whose deadline has passed, in no order. Index: the partial index of deadlines. No locks. */
+export const findOverdueRuns: Statement<{ readonly id: string }> = {
+  name: 'find_overdue_runs',
+  text: `
+select r.id
+from belay.workflow_runs r
+where r.deadline_at <= belay.store_now() and r.stop is null and r.status in (${forwardStatuses})
+order by random()
+limit $1::int`,
+}
+
+interface ExpireRequest extends NamesRefused {
+  readonly limit: number
+}
 
 export async function expireRuns(
   connection: Connection,
-  request: { readonly limit: number },
+  request: ExpireRequest,
+): Promise<readonly ChangedRun[]> {
+  try {
+    return await expireTogether(connection, request)
+  } catch (error) {
+    if (!isOfStatement(error)) throw error
+    return expireApart(connection, request)
+  }
+}
+
+/** Stops them in halves, until a run that the database refuses is alone. */
+async function expireApart(
+  connection: Connection,
+  { limit, onRefused }: ExpireRequest,
+): Promise<readonly ChangedRun[]> {
+  const overdue = (await connection.query(findOverdueRuns, [limit])).map(({ id }) => id)
+  const expired: ChangedRun[] = []
+  await sendApart(overdue, {
+    send: async (part) => {
+      const others = overdue.filter((id) => !part.includes(id))
+      const rows = await connection.query(expireRunsStatement, [part.length, others])
+      for (const row of rows) if (row.is_expired) expired.push(decodeChangedRun(row, row.status))
+    },
+    refused: (runId, error) => onRefused?.({ runId, error }),
+    heldUp: () => {},
+    unanswered: (_, error) => {
+      // Those that are left come first another time: their order is random.
+      if (isUnreachable(error) || expired.length === 0) throw error
+    },
+  })
+  return expired
+}
+
+// How often it looks for others after it met locked runs.
+const ROUNDS_MAX = 5
+
+async function expireTogether(
+  connection: Connection,
+  request: ExpireRequest,
 ): Promise<readonly ChangedRun[]> {
   const expired: ChangedRun[] = []
   const passedOver: string[] = []

@@ -1,4 +1,11 @@
-import type { Claim, KeepsAttempts } from '@belay/workflow/adapter'
+import {
+  type Claim,
+  isUnreachable,
+  type KeepsAttempts,
+  type NamesRefused,
+  sendApart,
+} from '@belay/workflow/adapter'
+import { isOfStatement } from '../base/errors.ts'
 import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
 import { type ClaimRow, claimedColumns, decodeClaim } from '../rows/claim-row.ts'
@@ -83,7 +90,8 @@ returning w.id`,
 /**
  * Returns steps of one dead worker to the queue, the next worker by id: a bounded part of its journal. Guarantee: a dead worker gets no more steps,
  * and its journal names every run in which it holds some; step and queue row change together; a journal row is deleted once the worker holds nothing
- * in its runs, and the worker with its last journal row. A locked step is skipped, and its journal row stays. Index: the journal and steps by primary
+ * in its runs, and the worker with its last journal row. A locked step is skipped, and so are those of other runs than `$6`, if that is given; their
+ * journal rows stay. Index: the journal and steps by primary
  * key. Locks: the dead worker's row (one sweeper per worker), then steps, both skipping locked ones.
  */
 export const recoverSteps: Statement<SweptRow | ({ readonly kind: 'recovered' } & ClaimRow)> = {
@@ -135,6 +143,7 @@ locked_steps as materialized (
   join belay.workflow_steps s on s.run_id = any (array[n.run_id])
   join belay.workflow_runs r on r.id = any (array[n.run_id])
   where s.worker_id = any (array[n.worker_id]) and s.status = any (n.leased_statuses)
+    and ($6::uuid[] is null or s.run_id = any ($6::uuid[]))
   limit $2::int
   for update of s skip locked
 ),
@@ -184,6 +193,43 @@ select 'swept', null, null, null, null, null, null, null, null, null, d.id, (sel
 from dead_worker d`
 }
 
+/** The runs in which the part of {@link recoverSteps} finds steps, in no order; null for none. Index: the journal and steps by primary key. No locks. */
+export const readHeldRuns: Statement<{
+  readonly run_id: string | null
+  readonly worker_id: string
+  readonly read_through: string | null
+}> = {
+  name: 'read_held_runs',
+  text: `
+with dead_worker as materialized (
+  select w.id, case when w.id = $4::uuid then $3::bigint else 0 end as read_through
+  from belay.workflow_workers w
+  where w.status = 'dead' and w.journaled and w.id > $2::uuid
+  order by w.id
+  limit 1
+),
+read_rows as materialized (
+  select l.id, l.run_ids
+  from dead_worker d
+  join belay.workflow_leases l on l.worker_id = any (array[d.id]) and l.id > d.read_through
+  order by l.worker_id, l.id
+  limit $1::int
+)
+select held.run_id, d.id as worker_id,
+  case when (select count(*) from read_rows) = $1::int then (select max(r.id)::text from read_rows r) end as read_through
+from dead_worker d
+left join lateral (
+  select distinct named.run_id
+  from read_rows
+  cross join lateral unnest(read_rows.run_ids) as named (run_id)
+  where exists (
+    select from belay.workflow_steps s
+    where s.run_id = named.run_id and s.worker_id = d.id and s.status in ('running', 'compensating')
+  )
+) held on true
+order by random()`,
+}
+
 interface SweptRow {
   readonly kind: 'swept'
   readonly worker_id: string
@@ -202,16 +248,17 @@ const ROWS_PER_PART = 50
 // Parts in one sweep, so that a tick is never long, however much there is to do.
 const PARTS_PER_SWEEP = 20
 
+interface SweepRequest extends KeepsAttempts, NamesRefused {
+  readonly limit: number
+}
+
 interface Swept {
   readonly lostWorkers: readonly string[]
   readonly recovered: readonly RecoveredStep[]
   readonly more: boolean
 }
 
-export async function sweep(
-  connection: Connection,
-  request: KeepsAttempts & { readonly limit: number },
-): Promise<Swept> {
+export async function sweep(connection: Connection, request: SweepRequest): Promise<Swept> {
   const dead = await connection.query(declareDeadWorkers, [])
   const lostWorkers = dead.filter((row) => row.is_new).map((row) => row.id)
   if (dead.length === 0) return { lostWorkers, recovered: [], more: false }
@@ -228,7 +275,7 @@ const NO_ID = '00000000-0000-0000-0000-000000000000'
 /** Returns the steps of dead workers to the queue, one worker after another. Locked steps are left to a later sweep, and do not hide others. */
 async function recover(
   connection: Connection,
-  { limit, keepAttempts }: KeepsAttempts & { readonly limit: number },
+  { limit, keepAttempts, onRefused }: SweepRequest,
   partsMax: number,
 ): Promise<Pick<Swept, 'recovered' | 'more'>> {
   const recovered: RecoveredStep[] = []
@@ -236,7 +283,7 @@ async function recover(
   for (let part = 0; part < partsMax; part += 1) {
     const room = limit - recovered.length
     const values = [ROWS_PER_PART, room, passed, readThrough, current]
-    const rows = await connection.query(keepAttempts ? keptRecoverSteps : recoverSteps, values)
+    const rows = await recoverPart(connection, { keepAttempts, onRefused }, values)
     const steps = rows.flatMap((row) => (row.kind === 'recovered' ? [decodeRecovered(row)] : []))
     recovered.push(...steps)
     const swept = rows.find((row) => row.kind === 'swept')
@@ -247,6 +294,48 @@ async function recover(
     else [current, readThrough] = [swept.worker_id, swept.read_through]
   }
   return { recovered, more: true }
+}
+
+type RecoveryRow = SweptRow | ({ readonly kind: 'recovered' } & ClaimRow)
+
+/** If the database refuses a step, the runs of this part are recovered in halves, until that one is alone. It stays with the dead worker. */
+async function recoverPart(
+  connection: Connection,
+  { keepAttempts, onRefused }: Omit<SweepRequest, 'limit'>,
+  values: readonly unknown[],
+): Promise<readonly RecoveryRow[]> {
+  const recoverRuns = (runIds: readonly string[] | null) =>
+    connection.query(keepAttempts ? keptRecoverSteps : recoverSteps, [...values, runIds])
+  try {
+    return await recoverRuns(null)
+  } catch (error) {
+    if (!isOfStatement(error)) throw error
+  }
+  const [rowsMax, , ...place] = values
+  const held = await connection.query(readHeldRuns, [rowsMax, ...place])
+  const recovered: RecoveryRow[] = []
+  await sendApart(
+    held.flatMap(({ run_id: runId }) => (runId === null ? [] : [runId])),
+    {
+      send: async (part) => {
+        const rows = await recoverRuns(part)
+        recovered.push(...rows.filter(({ kind }) => kind === 'recovered'))
+      },
+      refused: (runId, error) => onRefused?.({ runId, error }),
+      heldUp: () => {},
+      unanswered: (_, error) => {
+        // Those that are left come first another time: their order is random.
+        if (isUnreachable(error) || recovered.length === 0) throw error
+      },
+    },
+  )
+  const [last] = held
+  if (last === undefined) return recovered
+  // What is left is not asked for again at once.
+  return [
+    ...recovered,
+    { kind: 'swept', worker_id: last.worker_id, is_left: false, read_through: last.read_through },
+  ]
 }
 
 function decodeRecovered(row: ClaimRow): RecoveredStep {

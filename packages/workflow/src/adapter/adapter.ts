@@ -34,6 +34,7 @@ import type {
   EndedRuns,
   EndedRunsRequest,
   HeldStepRecord,
+  NamesRefused,
   NewWorker,
   Renewal,
   Renewed,
@@ -148,12 +149,14 @@ export interface Adapter extends ScheduleVerbs, LimitVerbs {
    * steps whose row is locked; they stay claimable. With `undosOnly`, leases undos alone, and leaves everything else as it is; undos that are not yet
    * at their places in the queue may be missed, and `more` means nothing. Returns `lost` if the worker is unknown or dead.
    */
-  claim(request: {
-    workerId: string
-    definitionIds: readonly number[]
-    limit: number
-    undosOnly?: boolean
-  }): Promise<Claimed | 'lost'>
+  claim(
+    request: NamesRefused & {
+      workerId: string
+      definitionIds: readonly number[]
+      limit: number
+      undosOnly?: boolean
+    },
+  ): Promise<Claimed | 'lost'>
 
   /**
    * Everything that this worker holds according to the store, at some moment during the call. May run at any time, concurrently with other verbs: the
@@ -206,7 +209,7 @@ export interface Adapter extends ScheduleVerbs, LimitVerbs {
    * Declares workers dead whose lease has expired, and returns a bounded number of their steps to the queue, each with one more loss. `more`: call
    * again at once.
    */
-  sweep(request: KeepsAttempts & { readonly limit: number }): Promise<{
+  sweep(request: KeepsAttempts & NamesRefused & { readonly limit: number }): Promise<{
     readonly lostWorkers: readonly string[]
     readonly recovered: readonly Omit<Claim, 'failures' | 'undoOf'>[]
     readonly more: boolean
@@ -304,7 +307,7 @@ export interface Adapter extends ScheduleVerbs, LimitVerbs {
    * Stops runs whose deadline has passed, with the deadline as their cause (`deadlineCause`), and cancels their steps that have not begun. Takes the
    * longest overdue first. Paused runs stay paused. Returns the runs it stopped.
    */
-  expireRuns(request: { readonly limit: number }): Promise<readonly ChangedRun[]>
+  expireRuns(request: NamesRefused & { readonly limit: number }): Promise<readonly ChangedRun[]>
 
   /**
    * The milliseconds until the next queued step of these definitions that is not due yet becomes due, until the next deadline of any run passes, and

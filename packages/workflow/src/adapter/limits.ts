@@ -180,5 +180,7 @@ export interface LimitVerbs {
     readonly limit: number
     readonly unclaimedMs: number
     readonly allSlots?: boolean
+    /** The store refuses to look at this line, for whatever reason. The others were looked at. */
+    readonly onRefused?: ((refused: LimitLine & { readonly error: unknown }) => void) | undefined
   }): Promise<TendedLimits>
 }

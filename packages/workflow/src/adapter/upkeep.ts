@@ -64,6 +64,20 @@ export interface StoreNotice {
   readonly error?: unknown
 }
 
+/** A run of which the store refuses a row, while it accepts others in the same call. */
+export interface RefusedRow {
+  readonly runId: string
+  readonly error: unknown
+}
+
+/**
+ * A verb over rows that it finds by itself. If the store refuses one of them, for whatever reason, the verb leaves out that one, tells `onRefused`, and
+ * goes on with the others. It throws only if it can do nothing at all.
+ */
+export interface NamesRefused {
+  readonly onRefused?: ((refused: RefusedRow) => void) | undefined
+}
+
 /** A worker's row in the registry. Instants are epoch milliseconds, store clock. Null means that the worker never reported it. */
 export interface WorkerRecord {
   readonly workerId: string

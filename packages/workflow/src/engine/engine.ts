@@ -204,6 +204,7 @@ export class Engine extends RunVerbs implements AsyncDisposable {
     return doctor(this.#settings.adapter, options, {
       dev: this.#settings.dev,
       setBack: this.#working.history.recent,
+      aside: this.#working.aside.list(),
     })
   }
 

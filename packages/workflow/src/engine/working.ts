@@ -7,6 +7,7 @@ import type { DefinitionRegistry } from './base/definition-registry.ts'
 import type { EventHub } from './base/events.ts'
 import type { PayloadCache } from './base/payload-cache.ts'
 import { within } from './base/runtime.ts'
+import { SetAside } from './base/set-aside.ts'
 import { StoreHistory } from './base/store-history.ts'
 import { withFollowUps } from './base/with-follow-ups.ts'
 import { type FamilyParts, familyOf } from './children/family.ts'
@@ -39,6 +40,8 @@ type Acting = Pick<FamilyParts, 'starter' | 'control'>
 /** The engine's background work between `start()` and `stop()`: its worker and its retention. */
 export class Working {
   readonly history: StoreHistory
+  /** What the store refuses while it accepts others. */
+  readonly aside: SetAside
   readonly #parts: WorkingParts
   #worker: Worker | undefined
   #retention: Retention | undefined
@@ -51,7 +54,9 @@ export class Working {
   constructor(parts: WorkingParts) {
     this.#parts = parts
     const { settings, events, payloads } = parts
-    this.#apart = new Apart(settings.runtime)
+    const { log, runtime } = settings
+    this.#apart = new Apart(runtime)
+    this.aside = new SetAside({ log, clock: runtime.clock, events })
     this.history = new StoreHistory(settings, events, () => this.#wentBack())
     // While it cannot be reached, a standby may take its place that has another outcome for a step than this process remembers.
     events.on('store.unavailable', () => payloads.clear())
@@ -148,6 +153,7 @@ export class Working {
       children,
       history: this.history,
       restore: () => this.restore(),
+      aside: this.aside,
       fireSchedules: () => fireDue(this.firing),
       endFollowers: [
         ...this.#endFollowers(definitions),

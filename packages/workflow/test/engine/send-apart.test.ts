@@ -1,12 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { sendApart } from '../../src/engine/base/send-apart.ts'
+import { sendApart } from '../../src/adapter/send-apart.ts'
 import { StoreContendedError, StoreUnavailableError } from '../../src/errors.ts'
 
 /** Sends 0 … size-1 to a store that throws what `fault` returns for a batch. */
 async function send(size: number, fault: (batch: readonly number[], call: number) => Error | undefined) {
   const calls: (readonly number[])[] = []
   const ended: [item: number, how: 'sent' | 'refused' | 'held up' | 'unanswered'][] = []
-  let halvings = 0
   let open = 0
   await sendApart(
     Array.from({ length: size }, (_, item) => item),
@@ -21,9 +20,6 @@ async function send(size: number, fault: (batch: readonly number[], call: number
         if (error !== undefined) throw error
         for (const item of batch) ended.push([item, 'sent'])
       },
-      onHalved: () => {
-        halvings += 1
-      },
       refused: (item) => void ended.push([item, 'refused']),
       heldUp: (item) => void ended.push([item, 'held up']),
       unanswered: (batch) => {
@@ -32,7 +28,7 @@ async function send(size: number, fault: (batch: readonly number[], call: number
     },
   )
   const of = (how: string) => ended.filter(([, ending]) => ending === how).map(([item]) => item)
-  return { calls, halvings, order: ended.map(([item]) => item), of }
+  return { calls, order: ended.map(([item]) => item), of }
 }
 
 const refusing = (...bad: readonly number[]) => {
@@ -40,13 +36,14 @@ const refusing = (...bad: readonly number[]) => {
     batch.some((item) => bad.includes(item)) ? new Error('bad') : undefined
 }
 
+const notNow = () => new StoreUnavailableError('not now', { answered: true })
+
 const inOrder = (size: number) => Array.from({ length: size }, (_, item) => item)
 
 describe('sending a batch apart', () => {
   it('takes one call when nothing fails', async () => {
-    const { calls, halvings, of } = await send(500, () => undefined)
+    const { calls, of } = await send(500, () => undefined)
     expect(calls).toEqual([inOrder(500)])
-    expect(halvings).toBe(0)
     expect(of('sent')).toEqual(inOrder(500))
   })
 
@@ -66,16 +63,14 @@ describe('sending a batch apart', () => {
   })
 
   it('tells each member apart when all are refused', async () => {
-    const { of, order, halvings } = await send(7, () => new Error('bad'))
+    const { of, order } = await send(7, () => new Error('bad'))
     expect(of('refused')).toEqual(inOrder(7))
     expect(order).toEqual(inOrder(7))
-    expect(halvings).toBe(6)
   })
 
   it('does not halve a member that is alone', async () => {
-    const { calls, halvings, of } = await send(1, refusing(0))
+    const { calls, of } = await send(1, refusing(0))
     expect(calls).toEqual([[0]])
-    expect(halvings).toBe(0)
     expect(of('refused')).toEqual([0])
   })
 
@@ -90,16 +85,38 @@ describe('sending a batch apart', () => {
     expect(order).toEqual(inOrder(8))
   })
 
+  it('isolates a member that the store may accept later, like one that it never will', async () => {
+    const fault = (batch: readonly number[]) => (batch.includes(5) ? notNow() : undefined)
+    const { of, order } = await send(16, fault)
+    expect(of('refused')).toEqual([5])
+    expect(of('sent')).toHaveLength(15)
+    expect(order).toEqual(inOrder(16))
+  })
+
+  it('takes the store for unable after eight members that it refuses for now, and asks for no more of them one by one', async () => {
+    const { calls, of, order } = await send(500, notNow)
+    expect(of('refused')).toEqual(inOrder(8))
+    expect(of('unanswered')).toHaveLength(492)
+    expect(order).toEqual(inOrder(500))
+    expect(calls.length).toBeLessThan(40)
+  })
+
+  it('isolates any number of members that the store refuses for now between others', async () => {
+    const odd = (batch: readonly number[]) => (batch.some((item) => item % 2 === 1) ? notNow() : undefined)
+    const { of } = await send(64, odd)
+    expect(of('refused')).toHaveLength(32)
+    expect(of('sent')).toHaveLength(32)
+  })
+
   it('isolates a member that is held up in parts as large as the square root of the batch', async () => {
     const heldUp = (batch: readonly number[]) => {
       return batch.includes(42) ? new StoreContendedError('held') : undefined
     }
-    const { calls, halvings, of, order } = await send(100, heldUp)
+    const { calls, of, order } = await send(100, heldUp)
     expect(of('held up')).toEqual([42])
     expect(of('sent')).toHaveLength(99)
     expect(order).toEqual(inOrder(100))
     expect(calls.filter(({ length }) => length === 10)).toHaveLength(10)
-    expect(halvings).toBe(0)
   })
 
   it('tells a refused member from one that is held up in the same batch', async () => {

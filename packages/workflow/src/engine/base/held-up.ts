@@ -6,12 +6,14 @@ const DELAY_MAX_MS = 1_000
 
 export interface HeldUpOptions<Item> {
   readonly clock: Clock
+  /** The longest pause between two rounds, in milliseconds. Default 1,000. */
+  readonly delayMaxMs?: number
   /** Tries an item again. Adds it again if it is still held up. Never rejects. */
   readonly retry: (item: Item) => Promise<void>
 }
 
 /**
- * Items that wait for a row locked by another transaction. They are retried one at a time: together they use one connection of the store, and
+ * Items that wait for a row locked by another transaction, or that the store refuses. They are retried one at a time: together they use one connection of the store, and
  * nothing else waits for them.
  */
 export class HeldUp<Item> {
@@ -38,9 +40,9 @@ export class HeldUp<Item> {
   }
 
   async #tryAll(): Promise<void> {
-    const { clock, retry } = this.#options
+    const { clock, retry, delayMaxMs = DELAY_MAX_MS } = this.#options
     this.#trying = true
-    for (let delayMs = DELAY_MIN_MS; this.#items.length > 0; delayMs = Math.min(delayMs * 2, DELAY_MAX_MS)) {
+    for (let delayMs = DELAY_MIN_MS; this.#items.length > 0; delayMs = Math.min(delayMs * 2, delayMaxMs)) {
       await pause(clock, delayMs)
       const before = this.#items.length
       // Items added meanwhile are tried in the next round.
@@ -52,12 +54,4 @@ export class HeldUp<Item> {
     }
     this.#trying = false
   }
-}
-
-/** Splits a batch that was held up: into parts small enough to isolate the held item soon, but few enough that each may wait for the lock. */
-export function partsOf<Item>(batch: readonly Item[]): readonly (readonly Item[])[] {
-  const size = Math.floor(Math.sqrt(batch.length))
-  const parts: (readonly Item[])[] = []
-  for (let first = 0; first < batch.length; first += size) parts.push(batch.slice(first, first + size))
-  return parts
 }

@@ -1,9 +1,12 @@
+import { isContended, isUnavailable, isUnreachable } from '../../adapter/store-errors.ts'
 import type { Clock } from '../../clock.ts'
 import { BelayError } from '../../errors.ts'
 import type { Logger } from '../../logger.ts'
 import { outageDelayMs } from './backoff.ts'
 import type { EventHub } from './events.ts'
 import { Loop, type LoopOptions } from './loop.ts'
+
+export { isContended, isUnavailable, isUnreachable }
 
 /** Tracks whether one kind of call reaches the store. Logs once when the calls begin to fail and once when they succeed again. */
 export class OutageWatch {
@@ -58,19 +61,9 @@ export function watchedLoop(
   })
 }
 
-/** The store could not be reached, or did not answer: the call may have taken effect. */
-export function isUnavailable(error: unknown): error is BelayError {
-  return BelayError.is(error) && error.code === 'store_unavailable'
-}
-
-/** Another transaction has locked a row that the call needs. Nothing was written. */
-export function isContended(error: unknown): error is BelayError {
-  return BelayError.is(error) && error.code === 'store_contended'
-}
-
 /** Whether the error is the store's own answer, so that the call is known to have had no effect. */
 export function isAnswered(error: unknown): boolean {
-  return BelayError.is(error) && !isUnavailable(error)
+  return BelayError.is(error) && !isUnreachable(error)
 }
 
 /** A later try may succeed. */

@@ -6,6 +6,7 @@ import {
   type PayloadRequest,
   type RunPayloads,
 } from '../../adapter/index.ts'
+import { sendApart } from './send-apart.ts'
 import { settledText } from './settled-text.ts'
 
 /** The size of each of the two generations, in characters of JSON text; about twice that in bytes. */
@@ -159,6 +160,17 @@ export class PayloadCache {
   async #read(): Promise<void> {
     const pending = this.#pending
     this.#pending = []
+    await sendApart(pending, {
+      send: (part) => this.#readPart(part),
+      refused: (entry, error) => entry.reject(error),
+      heldUp: (entry, error) => entry.reject(error),
+      unanswered: (part, error) => {
+        for (const entry of part) entry.reject(error)
+      },
+    })
+  }
+
+  async #readPart(pending: readonly Pending[]): Promise<void> {
     const steps = new Map<string, Set<number>>()
     const heartbeats = new Map<string, HeartbeatRequest[]>()
     const branches = pending.some(({ request }) => request.branches)
@@ -173,19 +185,15 @@ export class PayloadCache {
       append(outputs, runId, request.outputsOf)
       append(heartbeats, runId, request.heartbeats)
     }
-    try {
-      const found = await this.#adapter.load(
-        [...steps].map(([runId, set]) => {
-          const together = { lastRoundsOf: lastRounds.get(runId), outputsOf: outputs.get(runId) }
-          const request = { runId, steps: [...set], branches, ...together }
-          return heartbeats.size === 0 ? request : { ...request, heartbeats: heartbeats.get(runId) }
-        }),
-      )
-      const byRun = new Map(found.map((payloads) => [payloads.runId, payloads]))
-      for (const { request, resolve } of pending) resolve(byRun.get(request.runId))
-    } catch (error) {
-      for (const entry of pending) entry.reject(error)
-    }
+    const found = await this.#adapter.load(
+      [...steps].map(([runId, set]) => {
+        const together = { lastRoundsOf: lastRounds.get(runId), outputsOf: outputs.get(runId) }
+        const request = { runId, steps: [...set], branches, ...together }
+        return heartbeats.size === 0 ? request : { ...request, heartbeats: heartbeats.get(runId) }
+      }),
+    )
+    const byRun = new Map(found.map((payloads) => [payloads.runId, payloads]))
+    for (const { request, resolve } of pending) resolve(byRun.get(request.runId))
   }
 
   #find(runId: string): Entry | undefined {

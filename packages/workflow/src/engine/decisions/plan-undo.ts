@@ -16,6 +16,7 @@ import type { StepGraph } from '../../graph/graph.ts'
  * the plan needs no other edges than the definition's. (Otherwise two layers of 10,000 steps, joined by one step, would need 10^8 edges.)
  */
 export function planUndo(graph: StepGraph, shape: DefinitionShape, run: DrainedRun): UndoPlan {
+  assertWhole(shape, run)
   const placed = placeRows(shape, run.steps)
   if (placed === null) return planInOrder(graph, shape, run)
   const { numbers } = placed
@@ -26,6 +27,17 @@ export function planUndo(graph: StepGraph, shape: DefinitionShape, run: DrainedR
     !isItem(numbers[place]!) || compensate !== 'never'
   const plan = planInOrder(edgesOf(placed.shape), placed.shape, { ...run, steps }, relays)
   return { ...plan, undos: plan.undos.map((undo) => ({ ...undo, step: numbers[undo.step]! })) }
+}
+
+/** A plan for rows that are not the steps' would undo the wrong ones. */
+function assertWhole({ steps }: DefinitionShape, run: DrainedRun): void {
+  const fits = ({ step }: DrainedRun['steps'][number], index: number) =>
+    index < steps.length ? step === index : isItem(step)
+  if (run.steps.length >= steps.length && run.steps.every(fits)) return
+  const own = run.steps.filter(({ step }) => !isItem(step))
+  throw new Error(
+    `Run ${run.runId} has rows of the steps ${own.map(({ step }) => step).join(', ')}, but its workflow has the steps 0 to ${steps.length - 1}. Restore the rows of the run.`,
+  )
 }
 
 /** Plans in terms of places: `run.steps[n]` is the row of `shape.steps[n]`. */

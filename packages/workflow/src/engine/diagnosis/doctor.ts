@@ -7,6 +7,7 @@ import type { SetBack } from '../base/store-history.ts'
 import type { Finding } from './finding.ts'
 import { findingsOf } from './findings.ts'
 import { limitFindings } from './limit-findings.ts'
+import { refused, type SetAsideWork } from './refused-findings.ts'
 import { scheduleFindings } from './schedule-findings.ts'
 
 export interface DoctorOptions {
@@ -42,7 +43,16 @@ const OPTIONS = {
 export async function doctor(
   adapter: Adapter,
   options: DoctorOptions = {},
-  { dev = false, setBack }: { readonly dev?: boolean; readonly setBack?: SetBack | undefined } = {},
+  {
+    dev = false,
+    setBack,
+    aside = [],
+  }: {
+    readonly dev?: boolean
+    readonly setBack?: SetBack | undefined
+    /** What this process has set aside, because the store refuses it. */
+    readonly aside?: readonly SetAsideWork[]
+  } = {},
 ): Promise<DoctorReport> {
   const checked = checkOptions('doctor()', options, OPTIONS)
   const { pausedFor: pausedMs, overdueFor: overdueMs, recent: recentMs, failureRate } = checked
@@ -57,6 +67,7 @@ export async function doctor(
   const derivedFrom = await derivedVersions(adapter, diagnosis)
   const findings = [
     ...(setBack === undefined ? [] : [wentBack(setBack)]),
+    ...aside.map((one) => refused(one, diagnosis.now)),
     ...findingsOf(diagnosis, { pausedMs, failureRate, dev, derivedFrom }),
     ...(await scheduleFindings(adapter, diagnosis, overdueMs)),
     ...(await adapter.readLimits()).flatMap(limitFindings),

@@ -78,6 +78,18 @@ type FindingFacts =
       readonly workflow: string
       readonly schedules: readonly string[]
     }
+  /**
+   * The store refuses something about this run while it accepts others: this process tries it again, alone. `name` is set instead of `runId` for what
+   * is no run.
+   */
+  | {
+      readonly type: 'refused_by_store'
+      readonly during: string
+      readonly runId: string | undefined
+      readonly step: string | undefined
+      readonly name: string | undefined
+      readonly since: Date
+    }
   /** Not all live runs were checked: there may be more findings. */
   | { readonly type: 'partly_checked'; readonly runs: number }
 

@@ -3,8 +3,9 @@ import { BelayError } from '../../errors.ts'
 import type { DefinitionRegistry } from '../base/definition-registry.ts'
 import type { EventHub } from '../base/events.ts'
 import { idlingOf, Loop, NEVER, NOW } from '../base/loop.ts'
-import type { OutageWatch } from '../base/outage.ts'
+import { isUnavailable, type OutageWatch } from '../base/outage.ts'
 import { type Runtime, stillnessOf } from '../base/runtime.ts'
+import { sendApart } from '../base/send-apart.ts'
 import type { StoreHistory } from '../base/store-history.ts'
 import { EndNews } from './end-news.ts'
 import { readWholeRun } from './read-run.ts'
@@ -192,18 +193,36 @@ export class RunWatch {
     // A run that is not there any more was sent forward again, or deleted.
     const others = new Set(over.map(([runId]) => runId))
     for (let start = 0; start < completed.length; start += RESULTS_MAX) {
-      const results = await this.#adapter.readResults(completed.slice(start, start + RESULTS_MAX))
-      await this.#registry.learn(results.map(({ definitionId }) => definitionId))
-      for (const result of results) {
-        others.delete(result.runId)
-        const outputs = await this.#outputsOf(result)
-        this.#end(result.runId, (waiter) => waiter.resolve({ outputs }))
-      }
+      await this.#apart(completed.slice(start, start + RESULTS_MAX), async (runIds) => {
+        const results = await this.#adapter.readResults(runIds)
+        await this.#registry.learn(results.map(({ definitionId }) => definitionId))
+        for (const result of results) {
+          others.delete(result.runId)
+          const outputs = await this.#outputsOf(result)
+          this.#end(result.runId, (waiter) => waiter.resolve({ outputs }))
+        }
+      })
     }
     const left = [...others]
     for (let start = 0; start < left.length; start += READS_MAX) {
-      await Promise.all(left.slice(start, start + READS_MAX).map((runId) => this.#read(runId)))
+      const reads = left.slice(start, start + READS_MAX)
+      await Promise.all(reads.map((runId) => this.#apart([runId], () => this.#read(runId))))
     }
+  }
+
+  /** A run that cannot be read fails only those who wait for it. */
+  #apart(runIds: readonly string[], read: (runIds: readonly string[]) => Promise<void>): Promise<void> {
+    return sendApart(runIds, {
+      send: read,
+      refused: (runId, error) => {
+        // What the store may answer later is asked again with the next tick.
+        if (!isUnavailable(error)) this.#end(runId, (waiter) => waiter.reject(error))
+      },
+      heldUp: () => {},
+      unanswered: (_, error) => {
+        throw error
+      },
+    })
   }
 
   async #outputsOf(result: RunResult): Promise<Readonly<Record<string, unknown>>> {

@@ -2,7 +2,7 @@ import type { NewCall, NewRun, StartedRun } from '../../adapter/index.ts'
 import { BelayError } from '../../errors.ts'
 import { shown } from '../../shown.ts'
 import { HeldUp } from '../base/held-up.ts'
-import { isUnavailable, type OutageWatch } from '../base/outage.ts'
+import { isContended, isUnavailable, isUnreachable, type OutageWatch } from '../base/outage.ts'
 import { pause, type Runtime } from '../base/runtime.ts'
 import { sendApart } from '../base/send-apart.ts'
 
@@ -123,20 +123,27 @@ export class RunStarter<New extends NewRun = NewRun, Started extends StartedRun 
           resolvePlace(place, started[at]!)
         })
       },
-      refused: (place, error) => resolvePlace(place, { refused: true, error }),
+      // What the store may accept later is tried again, like a call without an answer.
+      refused: (place, error) =>
+        isUnavailable(error)
+          ? this.#wait(place, error, until)
+          : resolvePlace(place, { refused: true, error }),
       heldUp: (place, error) => this.#wait(place, error, until),
       unanswered: (part, error) => {
-        for (const place of part) resolvePlace(place, { refused: true, error })
+        for (const place of part)
+          if (isUnreachable(error)) resolvePlace(place, { refused: true, error })
+          else this.#wait(place, error, until)
       },
     })
   }
 
-  /** Only the run whose key is held waits, up to a limit. */
+  /** Only the run whose key is held, or which the store refuses, waits, up to a limit. */
   #wait(place: Place<New, Started>, error: unknown, until?: number): void {
     const now = this.#runtime.clock.now()
-    const limit = until ?? now + KEY_WAIT_MS
+    const isHeld = isContended(error)
+    const limit = until ?? now + (isHeld ? KEY_WAIT_MS : REPEATED_FOR_MS)
     if (now < limit) this.#heldUp.add({ place, until: limit })
-    else resolvePlace(place, { refused: true, error: keyHeld(place, error) })
+    else resolvePlace(place, { refused: true, error: isHeld ? keyHeld(place, error) : error })
   }
 
   async #startAll(
@@ -152,7 +159,7 @@ export class RunStarter<New extends NewRun = NewRun, Started extends StartedRun 
       return started.map((run, index) => (isOwn(run, runs[index]!) ? { ...run, created: true } : run))
     } catch (error) {
       const isOver = repeats >= REPEATS_MAX || this.#runtime.clock.now() - beganAt >= REPEATED_FOR_MS
-      if (!isUnavailable(error) || isOver) throw error
+      if (!isUnreachable(error) || isOver) throw error
       await pause(this.#runtime.clock, this.#outage.failed(error))
       return this.#startAll(runs, repeats + 1, beganAt)
     }

@@ -2,7 +2,7 @@ import type { Adapter, Claim, LimitEntry, Settlement } from '../../adapter/index
 import type { WorkflowDefinition } from '../../definition/workflow.ts'
 import type { BelayError } from '../../errors.ts'
 import type { Logger } from '../../logger.ts'
-import { Attempt, type AttemptParts } from '../attempt/attempt.ts'
+import type { Attempt, AttemptParts } from '../attempt/attempt.ts'
 import type { ClaimOrigin } from '../attempt/attempt-phase.ts'
 import { AttemptReports } from '../attempt/attempt-reports.ts'
 import { leaseLost, runStopping, stepTaken, workerStopping } from '../attempt/interruption.ts'
@@ -11,6 +11,7 @@ import type { EventHub } from '../base/events.ts'
 import type { OutageWatch } from '../base/outage.ts'
 import type { PayloadCache } from '../base/payload-cache.ts'
 import { type AttemptEnd, refOf } from '../decisions/decide.ts'
+import { attemptOf, settling } from './attempt-of.ts'
 import type { Capacity } from './capacity.ts'
 import type { Lease } from './lease.ts'
 import {
@@ -36,10 +37,9 @@ const STOPPING_MAX = 10_000
 
 export interface AttemptsParts
   extends Omit<AttemptParts, 'onCall' | 'onLateResult' | 'telling'>,
-    Pick<PerformerParts, 'concurrency' | 'undoSlots'> {
+    Pick<PerformerParts, 'concurrency' | 'undoSlots' | 'outage' | 'aside'> {
   readonly adapter: Adapter
   readonly events: EventHub
-  readonly outage: OutageWatch
   /** Of the calls that send what attempts tell. */
   readonly tellingOutage: OutageWatch
   readonly workerId: string
@@ -58,8 +58,6 @@ export interface AttemptsParts
   readonly onStoppingRunMoved: (runId: string) => void
   /** The store has a new value of this run. */
   readonly onPublished: (runId: string) => void
-  /** The store keeps refusing an outcome. */
-  readonly onRefused: (error: unknown) => void
 }
 
 /**
@@ -183,7 +181,8 @@ export class Attempts {
     const definition = this.#definitions.get(claim.definitionId)
     // The worker only asks for claims of its definitions, so this claim was not leased by its calls: ignore it.
     if (definition === undefined) return
-    const attempt = new Attempt(claim, definition, this.#attemptParts, origin)
+    const attempt = attemptOf(claim, definition, this.#attemptParts, origin, this.#parts.aside)
+    if (attempt === undefined) return
     this.#all.add(attempt)
     this.#parts.onBegin(claim)
     if (claim.input !== undefined) this.#payloads.rememberInput(claim.runId, claim.input)
@@ -251,6 +250,7 @@ export class Attempts {
       onSettled: (settlement, entries) => this.#settled(settlement, entries),
       onUnsure: () => this.#capacity.doubt(),
       onHeldUp: ({ item }, error) => this.#reports.heldUp(item, error),
+      onRefused: ({ item }, error) => void parts.aside.refused(settling(item), error),
       replacement: ({ item, outcome }, reason) => replacementFor(item, outcome, reason),
     }
   }
@@ -260,6 +260,7 @@ export class Attempts {
     const goesOn = outcome.type === 'decided' || outcome.type === 'enters'
     if (goesOn && result === 'settled') return this.#goOn(attempt, outcome.type)
     this.#all.delete(attempt)
+    if (result !== 'abandoned') this.#parts.aside.accepted(settling(attempt))
     if (attempt.origin === 'queue') this.#endedFromQueue += 1
     if (result === 'lost') this.#reports.discarded(attempt, 'lease_lost')
     if (result === 'settled') {

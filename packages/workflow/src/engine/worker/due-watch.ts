@@ -3,6 +3,7 @@ import type { Timer } from '../../clock.ts'
 import type { Idling, Loop } from '../base/loop.ts'
 import { type OutageWatch, watchedLoop } from '../base/outage.ts'
 import type { Runtime } from '../base/runtime.ts'
+import type { SetAside } from '../base/set-aside.ts'
 
 /** The most runs that one statement expires. */
 const EXPIRE_MAX = 500
@@ -13,6 +14,7 @@ export interface DueWatchParts {
   readonly adapter: Adapter
   readonly runtime: Runtime
   readonly outage: OutageWatch
+  readonly aside: SetAside
   readonly tickMs: number
   /** How far ahead alarms are set. */
   readonly horizonMs: number
@@ -72,9 +74,12 @@ export class DueWatch {
     const definitionIds = [...definitions.keys()]
     this.#lookedAt = runtime.clock.now()
     const { claimInMs, deadlineInMs, scheduleInMs } = await adapter.upcoming({ definitionIds })
-    if (deadlineInMs !== null && deadlineInMs <= 0) await this.#expire()
+    if (deadlineInMs !== null && deadlineInMs <= 0) await this.#apart('deadlines', () => this.#expire())
     // The next ones may be due before the next look.
-    if (scheduleInMs !== null && scheduleInMs <= 0 && (await this.#parts.fireSchedules())) this.hint()
+    if (scheduleInMs !== null && scheduleInMs <= 0)
+      await this.#apart('schedules', async () => {
+        if (await this.#parts.fireSchedules()) this.hint()
+      })
     // Overdue steps and runs were just handled; set the alarm for the next due time.
     const next = [claimInMs, deadlineInMs, scheduleInMs].filter(
       (inMs) => inMs !== null && inMs > 0,
@@ -82,8 +87,17 @@ export class DueWatch {
     this.#setAlarm(Math.min(...next))
   }
 
+  /** Deadlines that cannot be read keep no schedule waiting, and neither of them the timers. */
+  async #apart(name: string, work: () => Promise<void>): Promise<void> {
+    await this.#parts.aside.attempt({ during: 'looking for what is due', name }, work)
+  }
+
   async #expire(): Promise<void> {
-    const expired = await this.#parts.adapter.expireRuns({ limit: EXPIRE_MAX })
+    const { adapter, aside } = this.#parts
+    const expired = await adapter.expireRuns({
+      limit: EXPIRE_MAX,
+      onRefused: ({ runId, error }) => void aside.refused({ during: 'ending overdue runs', runId }, error),
+    })
     if (expired.length > 0) await this.#parts.onExpired(expired)
     // There may be more, so look again.
     if (expired.length > 0) this.hint()

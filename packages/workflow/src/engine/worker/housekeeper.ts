@@ -1,6 +1,7 @@
 import { type Adapter, type LimitLine, UNCLAIMED_MS } from '../../adapter/index.ts'
 import type { EventHub } from '../base/events.ts'
 import type { Runtime } from '../base/runtime.ts'
+import type { SetAside } from '../base/set-aside.ts'
 import { forwardRuns } from './known-attempts.ts'
 import type { OlderRuns } from './older-runs.ts'
 import type { Crowd } from './peers.ts'
@@ -21,10 +22,15 @@ const LINES_MAX = 500
 /** A handler that runs for longer than this may belong to a run that another process has stopped. */
 const LONG_MS = 500
 
+const TENDING = 'giving free slots to steps that wait'
+const CANCELLING = 'looking for older runs'
+const SWEEPING = 'returning the steps of a dead worker to the queue'
+
 export interface HousekeeperParts {
   readonly adapter: Adapter
   readonly runtime: Runtime
   readonly events: EventHub
+  readonly aside: SetAside
   readonly crowd: Crowd
   readonly leaseMs: number
   readonly keepAttempts: boolean
@@ -68,24 +74,30 @@ export class Housekeeper {
   async look({ attempts }: Session): Promise<void> {
     const { adapter, runtime, onStopped } = this.#parts
     this.#askedBefore = runtime.clock.now() - LONG_MS
-    if (this.#parts.older.hasParked) await this.#parts.older.lookAtParked()
     const runIds = forwardRuns(attempts, this.#askedBefore)
     if (runIds.length > 0) onStopped(await adapter.stopping({ runIds }))
     await this.#sweep()
-    if (this.#parts.hasLimits) await this.#tend()
+    const { aside, older, hasLimits } = this.#parts
+    // What the store refuses here keeps no dead worker's steps waiting.
+    if (older.hasParked)
+      await aside.attempt({ during: CANCELLING, name: 'limits' }, () => older.lookAtParked())
+    if (hasLimits) await aside.attempt({ during: TENDING, name: 'limits' }, () => this.#tend())
   }
 
   /** Finds slots that a process left behind which died. One of the workers is enough. */
   async #tend(): Promise<void> {
-    const { adapter, runtime, crowd, older, onQueued } = this.#parts
+    const { adapter, runtime, aside, crowd, older, onQueued } = this.#parts
     const now = runtime.clock.now()
     const allSlots = now >= this.#tendsAllAt
     this.#hasToTend = now < this.#tendsAt || !allSlots
     if (now < this.#tendsAt) return
     this.#tendsAt = now + crowd.shared(TEND_MS)
     if (older.hasLimits) await older.lookAtAll()
-    const request = { after: this.#tendedTo, limit: LINES_MAX, unclaimedMs: UNCLAIMED_MS, allSlots }
-    const { queued, after } = await adapter.tendLimits(request)
+    const { queued, after } = await adapter.tendLimits({
+      ...{ after: this.#tendedTo, limit: LINES_MAX, unclaimedMs: UNCLAIMED_MS, allSlots },
+      onRefused: ({ limit, key, error }) =>
+        void aside.refused({ during: TENDING, name: `key "${key}" of limit "${limit}"` }, error),
+    })
     const restMs = TEND_REST * (runtime.clock.now() - now)
     this.#tendsAt = Math.max(this.#tendsAt, now + restMs)
     if (allSlots) this.#tendsAllAt = now + Math.max(crowd.shared(TEND_ALL_MS), TEND_REST * restMs)
@@ -94,12 +106,17 @@ export class Housekeeper {
   }
 
   async #sweep(): Promise<void> {
-    const { adapter, runtime, events, crowd, leaseMs, keepAttempts, onRecovered, isStopping } = this.#parts
+    const { adapter, runtime, events, aside, crowd, leaseMs, keepAttempts, onRecovered, isStopping } =
+      this.#parts
     const now = runtime.clock.now()
     if (now < this.#sweepsAt) return
     this.#sweepsAt = now + Math.min(leaseMs / 2, crowd.shared(Math.min(SWEEP_MS, leaseMs / 10)))
     for (;;) {
-      const swept = await adapter.sweep({ limit: SWEEP_MAX, keepAttempts })
+      const swept = await adapter.sweep({
+        ...{ limit: SWEEP_MAX, keepAttempts },
+        onRefused: ({ runId, error }) => void aside.refused({ during: SWEEPING, runId }, error),
+      })
+      aside.acceptedRuns(SWEEPING, swept.recovered)
       for (const workerId of swept.lostWorkers) events.emit('worker.lost', { workerId })
       if (swept.recovered.length > 0) onRecovered(swept.recovered)
       if (!swept.more || isStopping()) return

@@ -1,6 +1,7 @@
 import type { Adapter, BegunUndo, Claim, NewRun, StartedRun, UndoPlan } from '../../adapter/index.ts'
 import type { WorkflowDefinition } from '../../definition/workflow.ts'
 import type { ClaimOrigin } from '../attempt/attempt-phase.ts'
+import type { SetAside } from '../base/set-aside.ts'
 import type { Capacity } from './capacity.ts'
 import { dueUndos } from './outcome-of.ts'
 
@@ -9,12 +10,15 @@ export interface IntakeParts {
   readonly workerId: string
   readonly definitions: ReadonlyMap<number, WorkflowDefinition>
   readonly capacity: Capacity
+  readonly aside: SetAside
   /** Takes on claims. */
   readonly accept: (claims: readonly Claim[], origin: ClaimOrigin) => void
 }
 
 /** The most undos that one claim leases for reserved slots. */
 const UNDOS_MAX = 500
+
+const CLAIMING = 'claiming'
 
 /** How a claim was answered. `full`: there was no room, so the store was not asked. */
 export type ClaimAnswer = 'more' | 'empty' | 'full' | 'lost'
@@ -29,10 +33,10 @@ export class Intake {
 
   /** Leases ready steps for the free slots, at most `limitMax`. Resolves to whether the queue may hold more. */
   async claim(definitionIds: readonly number[], limitMax: number): Promise<ClaimAnswer> {
-    const { adapter, workerId, capacity, accept } = this.#parts
+    const { workerId, capacity, accept } = this.#parts
     return capacity.leasing(Math.min(capacity.window.room, limitMax), async (limit) => {
       if (limit === 0) return 'full'
-      const claimed = await adapter.claim({ workerId, definitionIds, limit })
+      const claimed = await this.#claimed({ workerId, definitionIds, limit })
       if (claimed === 'lost') return 'lost'
       capacity.window.claimed(claimed.claims.length)
       accept(claimed.claims, 'queue')
@@ -42,16 +46,27 @@ export class Intake {
 
   /** Leases undos from the queue for the slots that only undos take. */
   async claimUndos(definitionIds: readonly number[]): Promise<ClaimAnswer> {
-    const { adapter, workerId, capacity, accept } = this.#parts
+    const { workerId, capacity, accept } = this.#parts
     const call = async (limit: number) => {
       if (limit === 0) return 'full'
-      const claimed = await adapter.claim({ workerId, definitionIds, limit, undosOnly: true })
+      const claimed = await this.#claimed({ workerId, definitionIds, limit, undosOnly: true })
       if (claimed === 'lost') return 'lost'
       capacity.window.claimed(claimed.claims.length)
       accept(claimed.claims, 'queue')
       return 'empty'
     }
     return capacity.leasing(UNDOS_MAX, call, capacity.undosToClaim)
+  }
+
+  /** A step that the store cannot lease stays in the queue, and is named. */
+  async #claimed(request: Parameters<Adapter['claim']>[0]): ReturnType<Adapter['claim']> {
+    const { adapter, aside } = this.#parts
+    const claimed = await adapter.claim({
+      ...request,
+      onRefused: ({ runId, error }) => void aside.refused({ during: CLAIMING, runId }, error),
+    })
+    if (claimed !== 'lost') aside.acceptedRuns(CLAIMING, claimed.claims)
+    return claimed
   }
 
   /** Begins undos, and takes on those that wait for nothing as far as there is room. */

@@ -1,6 +1,6 @@
 import type { Adapter, ChangedRun, LimitEntry, LimitLine, OlderRun } from '../../adapter/index.ts'
 import type { RunCause } from '../../cause.ts'
-import { isContended } from '../base/outage.ts'
+import type { SetAside } from '../base/set-aside.ts'
 
 /** The most runs that one look cancels. The next look follows with the others. */
 const RUNS_MAX = 1_000
@@ -10,6 +10,7 @@ type Lines = Parameters<Adapter['findOlderRuns']>[0]['lines']
 
 export interface OlderRunsParts {
   readonly adapter: Adapter
+  readonly aside: SetAside
   /** The limits of which only the newest runs count. */
   readonly limits: ReadonlySet<string>
   readonly onCancelled: (runs: readonly ChangedRun[]) => void
@@ -72,14 +73,17 @@ export class OlderRuns {
   }
 
   async #cancelRuns(runIds: readonly string[], cause: string): Promise<void> {
-    try {
-      const cancelled = await this.#parts.adapter.cancelRuns({ runIds, cause })
-      if (cancelled.length > 0) this.#parts.onCancelled(cancelled)
-    } catch (error) {
-      if (!isContended(error)) throw error
-      // Somebody holds one of these runs: it is left to the next look.
-      this.#isComplete = false
-    }
+    let asked = 0
+    await this.#parts.aside.each(runIds, {
+      subjectOf: (runId) => ({ during: 'cancelling older runs', runId }),
+      work: async (part) => {
+        const cancelled = await this.#parts.adapter.cancelRuns({ runIds: part, cause })
+        asked += part.length
+        if (cancelled.length > 0) this.#parts.onCancelled(cancelled)
+      },
+    })
+    // Somebody holds one of these runs, or the store refuses it: it is left to the next look.
+    if (asked < runIds.length) this.#isComplete = false
   }
 }
 

@@ -17,7 +17,7 @@ const HOUSEKEEPING_MS = 1_000
 
 export interface LoopsParts
   extends Pick<DueWatchParts, 'adapter' | 'runtime' | 'tickMs' | 'onDue' | 'onExpired' | 'fireSchedules'>,
-    Pick<RunEndsParts, 'definitions' | 'endFollowers'> {
+    Pick<RunEndsParts, 'definitions' | 'endFollowers' | 'aside'> {
   readonly log: Logger
   readonly events: EventHub
   readonly concurrency: number

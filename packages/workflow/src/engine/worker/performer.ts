@@ -1,7 +1,8 @@
 import { BelayError } from '../../errors.ts'
 import type { Attempt } from '../attempt/attempt.ts'
-import type { OutageWatch } from '../base/outage.ts'
+import { isUnreachable, type OutageWatch } from '../base/outage.ts'
 import { pause, type Runtime } from '../base/runtime.ts'
+import type { SetAside } from '../base/set-aside.ts'
 import type { AttemptEnd } from '../decisions/decide.ts'
 import type { Capacity } from './capacity.ts'
 import type { Lease } from './lease.ts'
@@ -11,6 +12,7 @@ import type { Transactions } from './step-transactions.ts'
 export interface PerformerParts {
   readonly runtime: Runtime
   readonly outage: OutageWatch
+  readonly aside: SetAside
   readonly concurrency: number
   readonly undoSlots: number
   readonly capacity: Capacity
@@ -137,14 +139,18 @@ export class Performer {
 
   /** Reads until the store answers or the attempt is not needed any more. Resolves to whether its payloads are there. */
   async #read(attempt: Attempt, first: Promise<void>): Promise<boolean> {
-    const { runtime, outage, capacity } = this.#parts
+    const { runtime, outage, aside, capacity } = this.#parts
     for (let reading: Promise<void> | undefined = first; ; reading = attempt.prepare()) {
       try {
         await reading
         return true
       } catch (error) {
         if (BelayError.is(error) && error.code === 'unknown_run') return false
-        await pause(runtime.clock, outage.failed(error))
+        const subject = { during: 'reading payloads', runId: attempt.claim.runId, step: attempt.step.name }
+        await pause(
+          runtime.clock,
+          isUnreachable(error) ? outage.failed(error) : aside.refused(subject, error),
+        )
         if (capacity.isClosed || attempt.phase !== 'queued') return false
       }
     }

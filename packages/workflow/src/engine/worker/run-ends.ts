@@ -1,10 +1,10 @@
 import { type Adapter, type ChangedRun, isTerminal, type RunEnd } from '../../adapter/index.ts'
 import type { WorkflowDefinition } from '../../definition/workflow.ts'
 import type { ChildRuns } from '../attempt/child-runs.ts'
-import { partsOf } from '../base/held-up.ts'
 import type { Idling, Loop } from '../base/loop.ts'
 import { type OutageWatch, watchedLoop } from '../base/outage.ts'
 import type { Runtime } from '../base/runtime.ts'
+import type { SetAside } from '../base/set-aside.ts'
 
 /** The most ends that are handed on together. */
 const ROUND_MAX = 200
@@ -29,6 +29,7 @@ export interface RunEndsParts {
   readonly adapter: Adapter
   readonly runtime: Runtime
   readonly outage: OutageWatch
+  readonly aside: SetAside
   /** The runnable definitions, by the store's number. */
   readonly definitions: ReadonlyMap<number, WorkflowDefinition>
   readonly endFollowers: readonly EndFollower[]
@@ -71,37 +72,28 @@ export class RunEnds {
   }
 
   async #look(): Promise<void> {
-    const { adapter, definitions, endFollowers } = this.#parts
+    const { adapter, definitions, endFollowers, aside } = this.#parts
     if (endFollowers.length === 0 || definitions.size === 0) return
     const definitionIds = [...definitions.keys()]
-    const failures: unknown[] = []
     let after: string | undefined
     this.#found = 0
     for (;;) {
       const ends = await adapter.findRunEnds({ definitionIds, after, limit: ROUND_MAX })
       this.#found += ends.length
-      failures.push(...(await this.#follow(ends)))
-      if (ends.length < ROUND_MAX) break
+      // An end that cannot be followed is tried again later, and holds up no other.
+      await aside.each(ends, {
+        subjectOf: ({ runId }) => ({ during: 'following the end', runId }),
+        work: (part) => this.#follow(part),
+      })
+      if (ends.length < ROUND_MAX) return
       after = ends.at(-1)!.sequence
     }
-    // An end that cannot be followed waits for the next look, and holds up no other.
-    if (failures.length > 0) throw failures[0]
   }
 
-  /** Returns why some of the ends could not be followed. */
-  async #follow(ends: readonly RunEnd[]): Promise<readonly unknown[]> {
-    if (ends.length === 0) return []
+  async #follow(ends: readonly RunEnd[]): Promise<void> {
     const { adapter, endFollowers } = this.#parts
-    try {
-      const later = new Set<RunEnd>()
-      for (const follower of endFollowers) for (const end of await follower(ends)) later.add(end)
-      await adapter.forgetRunEnds(later.size === 0 ? ends : ends.filter((end) => !later.has(end)))
-      return []
-    } catch (error) {
-      if (ends.length === 1) return [error]
-    }
-    const failures: unknown[] = []
-    for (const part of partsOf(ends)) failures.push(...(await this.#follow(part)))
-    return failures
+    const later = new Set<RunEnd>()
+    for (const follower of endFollowers) for (const end of await follower(ends)) later.add(end)
+    await adapter.forgetRunEnds(later.size === 0 ? ends : ends.filter((end) => !later.has(end)))
   }
 }

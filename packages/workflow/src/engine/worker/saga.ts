@@ -1,8 +1,7 @@
-import type { Adapter, BegunUndo, ChangedRun, UndoPlan } from '../../adapter/index.ts'
+import type { Adapter, BegunUndo, ChangedRun, DrainedRun, UndoPlan } from '../../adapter/index.ts'
 import type { WorkflowDefinition } from '../../definition/workflow.ts'
-import { partsOf } from '../base/held-up.ts'
-import { isContended } from '../base/outage.ts'
 import type { Runtime } from '../base/runtime.ts'
+import type { SetAside } from '../base/set-aside.ts'
 import { planUndo } from '../decisions/plan-undo.ts'
 import type { Session } from './session.ts'
 
@@ -14,6 +13,7 @@ const LOOK_AT_ALL_MS = 1_000
 export interface SagasParts {
   readonly adapter: Adapter
   readonly runtime: Runtime
+  readonly aside: SetAside
   readonly definitions: ReadonlyMap<number, WorkflowDefinition>
 }
 
@@ -40,10 +40,10 @@ export class Sagas {
 
   /** Begins every undo that is due. Resolves to the runs that changed status. */
   async advance({ intake }: Session): Promise<readonly ChangedRun[]> {
-    const { adapter, definitions } = this.#parts
+    const { adapter, definitions, aside } = this.#parts
     if (definitions.size === 0) return []
     const runIds = this.#runsToLookAt()
-    return beginDueUndos({ adapter, definitions, runIds, begin: (plans) => intake.beginUndo(plans) })
+    return beginDueUndos({ adapter, definitions, aside, runIds, begin: (plans) => intake.beginUndo(plans) })
   }
 
   /** Undefined means any. */
@@ -64,6 +64,7 @@ export class Sagas {
  */
 async function beginDueUndos(parts: {
   readonly adapter: Adapter
+  readonly aside: SetAside
   readonly definitions: ReadonlyMap<number, WorkflowDefinition>
   /** Only these runs; undefined means any. */
   readonly runIds: readonly string[] | undefined
@@ -80,29 +81,21 @@ async function beginDueUndos(parts: {
       limit: ROUND_MAX,
     })
     if (drained.length === 0) return moved
-    const plans = drained.map((run) => {
-      const { graph, record } = definitions.get(run.definitionId)!
-      return planUndo(graph, record.shape, run)
+    const begun: BegunUndo[] = []
+    // A run that another transaction has locked, or that cannot be planned or begun, waits for the next look, and holds up no other.
+    await parts.aside.each(drained, {
+      subjectOf: ({ runId }) => ({ during: 'beginning the undo', runId }),
+      work: async (runs) => {
+        begun.push(...(await parts.begin(runs.map((run) => planOf(definitions, run)))))
+      },
     })
-    const begun = await beginEach(parts.begin, plans)
     moved.push(...begun)
     // If none of the drained runs was begun, another worker is handling them. After a full round there may be more.
     if (begun.length === 0 || drained.length < ROUND_MAX) return moved
   }
 }
 
-/** Begins all undos together. If another transaction has locked a row of one, begins each alone, so that only that one waits for the next look. */
-async function beginEach(
-  begin: (plans: readonly UndoPlan[]) => Promise<readonly BegunUndo[]>,
-  plans: readonly UndoPlan[],
-): Promise<readonly BegunUndo[]> {
-  try {
-    return await begin(plans)
-  } catch (error) {
-    if (!isContended(error)) throw error
-    if (plans.length === 1) return []
-  }
-  const begun: BegunUndo[] = []
-  for (const part of partsOf(plans)) begun.push(...(await beginEach(begin, part)))
-  return begun
+function planOf(definitions: ReadonlyMap<number, WorkflowDefinition>, run: DrainedRun): UndoPlan {
+  const { graph, record } = definitions.get(run.definitionId)!
+  return planUndo(graph, record.shape, run)
 }

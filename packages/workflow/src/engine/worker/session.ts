@@ -20,8 +20,6 @@ export interface SessionEvents {
   readonly onDoubt: () => void
   /** A handler waits until the store confirms the lease. */
   readonly onLeaseDoubted: () => void
-  /** The store keeps refusing an outcome. */
-  readonly onRefused: (error: unknown) => void
 }
 
 export interface SessionParts

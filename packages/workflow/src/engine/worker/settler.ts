@@ -9,8 +9,8 @@ import type { Reservation } from './capacity.ts'
 const BATCH_MAX = 500
 /** The most concurrent calls: two keep two cores of the store busy, and a third is ready while this process prepares the next. */
 const LANES_MAX = 3
-/** How often a single refused outcome is tried before the worker gives up its identity. */
-const REFUSALS_MAX = 5
+/** The longest pause between two tries of what the store refuses: it may take an operator to change that. */
+const REFUSED_PAUSE_MAX_MS = 10_000
 /** After this many held-up tries, about five seconds, onHeldUp is called. */
 const HELD_UP_TRIES = 8
 
@@ -37,8 +37,8 @@ export interface SettlerOptions<Item> {
   readonly onHeldUp: (entry: SettlerEntry<Item>, error: unknown) => void
   /** The replacement for an outcome that the store can never record, for the given reason; undefined if there is none. */
   readonly replacement: (entry: SettlerEntry<Item>, reason: string) => Outcome | undefined
-  /** The store keeps refusing an outcome that it should accept. */
-  readonly onRefused: (error: unknown) => void
+  /** The store refuses this outcome, but accepts others. It is tried again, and this is called each time. */
+  readonly onRefused: (entry: SettlerEntry<Item>, error: unknown) => void
 }
 
 /** An outcome and the item it belongs to. */
@@ -55,11 +55,13 @@ interface HeldEntry<Item> {
 /**
  * Settles outcomes in batches that size themselves: a lone outcome is sent at once; while all lanes are busy, outcomes gather. A batch whose answer
  * was lost is sent again until it is answered; settling twice is harmless. A batch held up by a lock is split until only the outcome that needs the
- * locked row waits.
+ * locked row waits. In the same way a batch that the store refuses is split, whatever its reason: the outcome that is refused stays with this worker
+ * and is tried again, since its handler has run.
  */
 export class Settler<Item> {
   readonly #options: SettlerOptions<Item>
   readonly #heldUp: HeldUp<HeldEntry<Item>>
+  readonly #refused: HeldUp<SettlerEntry<Item>>
   #waiting: SettlerEntry<Item>[] = []
   #lanes = 0
   #abandoned = false
@@ -69,11 +71,16 @@ export class Settler<Item> {
     this.#options = options
     this.#heldUp = new HeldUp({
       clock: options.runtime.clock,
-      retry: ({ entry, tries }) => this.#send([entry], { heldUp: tries }),
+      retry: ({ entry, tries }) => this.#send([entry], tries),
+    })
+    this.#refused = new HeldUp({
+      clock: options.runtime.clock,
+      delayMaxMs: REFUSED_PAUSE_MAX_MS,
+      retry: (entry) => this.#send([entry]),
     })
   }
 
-  /** Outcomes not yet in a call. */
+  /** Outcomes not yet in a call, but for those that the store refuses: others are claimed meanwhile. */
   get backlog(): number {
     return this.#waiting.length + this.#heldUp.size
   }
@@ -97,6 +104,7 @@ export class Settler<Item> {
     this.#abandoned = true
     for (const entry of this.#waiting.splice(0)) this.#options.onResult(entry, 'abandoned')
     for (const { entry } of this.#heldUp.clear()) this.#options.onResult(entry, 'abandoned')
+    for (const entry of this.#refused.clear()) this.#options.onResult(entry, 'abandoned')
   }
 
   /** One microtask later, so that outcomes of one moment share a call. */
@@ -119,21 +127,14 @@ export class Settler<Item> {
     }
   }
 
-  /** `before` tells how often a single outcome was tried before. */
-  #send(batch: readonly SettlerEntry<Item>[], before: Tries = {}): Promise<void> {
-    const { runtime, outage, onHeldUp, onRefused, onResult } = this.#options
+  /** `heldUpBefore`: how often a single outcome has met a lock before. */
+  #send(batch: readonly SettlerEntry<Item>[], heldUpBefore = 0): Promise<void> {
+    const { runtime, outage, onHeldUp } = this.#options
     return sendApart(batch, {
       send: (part) => this.#call(part),
-      onHalved: (error) => outage.failed(error),
-      refused: async (entry, error) => {
-        await pause(runtime.clock, outage.failed(error))
-        const refusals = (before.refusals ?? 0) + 1
-        if (refusals < REFUSALS_MAX) return this.#send([entry], { refusals })
-        onRefused(error)
-        onResult(entry, 'abandoned')
-      },
+      refused: (entry, error) => this.#setAside(entry, error),
       heldUp: (entry, error) => {
-        const tries = (before.heldUp ?? 0) + 1
+        const tries = heldUpBefore + 1
         if (tries === HELD_UP_TRIES) onHeldUp(entry, error)
         this.#heldUp.add({ entry, tries })
       },
@@ -170,7 +171,7 @@ export class Settler<Item> {
         else refused.push({ entry, reason: result.refused })
       })
       onSettled(settlement, batch)
-      for (const { entry, reason } of refused) this.#refused(entry, reason)
+      for (const { entry, reason } of refused) this.#replace(entry, reason)
     } catch (error) {
       // Part of the call may have been recorded, and may have leased steps.
       onUnsure()
@@ -180,17 +181,15 @@ export class Settler<Item> {
     }
   }
 
-  /** Sends the replacement like any outcome. Without one, the step stays leased until the lease ends. */
-  #refused(entry: SettlerEntry<Item>, reason: string): void {
+  /** Sends the replacement like any outcome. */
+  #replace(entry: SettlerEntry<Item>, reason: string): void {
     const outcome = this.#options.replacement(entry, reason)
-    if (outcome !== undefined) return this.settle({ item: entry.item, outcome })
-    this.#options.onRefused(new Error(reason))
-    this.#options.onResult(entry, 'abandoned')
+    if (outcome !== undefined) this.settle({ item: entry.item, outcome })
+    else this.#setAside(entry, new Error(reason))
   }
-}
 
-/** How often a single outcome was tried before. */
-interface Tries {
-  readonly refusals?: number
-  readonly heldUp?: number
+  #setAside(entry: SettlerEntry<Item>, error: unknown): void {
+    this.#options.onRefused(entry, error)
+    this.#refused.add(entry)
+  }
 }

@@ -3,21 +3,24 @@ import type { Timer } from '../../clock.ts'
 import type { Attempt } from '../attempt/attempt.ts'
 import type { AttemptReports } from '../attempt/attempt-reports.ts'
 import type { Telling } from '../attempt/telling.ts'
-import { isContended, isUnavailable, type OutageWatch } from '../base/outage.ts'
+import { isUnavailable, type OutageWatch } from '../base/outage.ts'
 import type { Runtime } from '../base/runtime.ts'
+import { sendApart } from '../base/send-apart.ts'
+import type { Refused, SetAside } from '../base/set-aside.ts'
 import type { AttemptEnd } from '../decisions/decide.ts'
 
 /** The shortest time between two calls, unless an attempt waits to be settled. */
 const PAUSE_MS = 250
 /** The most values in one call. */
 const BATCH_MAX = 500
-/** After this many calls in a row that the store refuses as a whole, their values are given up. */
+/** A value that the store has refused so often, alone, is given up: it can never be stored. */
 const REFUSALS_MAX = 5
 
 export interface TellerParts {
   readonly adapter: Adapter
   readonly runtime: Runtime
   readonly outage: OutageWatch
+  readonly aside: SetAside
   readonly workerId: string
   readonly valuesMax: number
   readonly reports: AttemptReports
@@ -44,7 +47,8 @@ export class Teller {
   #isSending = false
   #isBackingOff = false
   #isAbandoned = false
-  #refusals = 0
+  /** How often the store has refused what they tell, for a reason that stays. */
+  readonly #refusals = new WeakMap<Telling, number>()
   #restsUntil = Number.NEGATIVE_INFINITY
 
   constructor(parts: TellerParts) {
@@ -114,29 +118,52 @@ export class Teller {
 
   /** Resolves to how long the next call must wait; undefined if it may come at once. */
   async #call(batch: readonly Sent[]): Promise<number | undefined> {
-    const { adapter, workerId, valuesMax, outage, reports, onPublished } = this.#parts
-    try {
-      const values = batch.map(({ value }) => value)
-      const results = await adapter.publish({ workerId, values, keysMax: valuesMax })
-      outage.succeeded()
-      this.#refusals = 0
-      batch.forEach(({ telling, value }, index) => {
-        telling.answered(value, results[index])
-        if (results[index] !== 'stored' || isHeartbeat(value.key)) return
-        reports.published(telling.attempt, value.key)
-        onPublished(value.runId)
-      })
-      // A locked step is asked for again after the pause.
-      return results.includes('busy') ? PAUSE_MS : undefined
-    } catch (error) {
-      this.#isBackingOff = true
-      this.#refusals = isUnavailable(error) || isContended(error) ? 0 : this.#refusals + 1
-      for (const { telling, value } of batch) {
-        if (this.#refusals < REFUSALS_MAX) telling.unanswered(value)
-        else telling.gaveUp(value, error)
-      }
-      return outage.failed(error)
+    let delayMs: number | undefined
+    const later = (part: readonly Sent[], pauseMs: number) => {
+      for (const { telling, value } of part) telling.unanswered(value)
+      delayMs = Math.max(delayMs ?? 0, pauseMs)
     }
+    await sendApart(batch, {
+      send: async (part) => {
+        // A locked step is asked for again after the pause.
+        if (await this.#publish(part)) delayMs = Math.max(delayMs ?? 0, PAUSE_MS)
+      },
+      refused: (one, error) => {
+        if (!this.#gaveUp(one, error)) later([one], PAUSE_MS)
+      },
+      heldUp: (one) => later([one], PAUSE_MS),
+      unanswered: (part, error) => {
+        this.#isBackingOff = true
+        later(part, this.#parts.outage.failed(error))
+      },
+    })
+    return delayMs
+  }
+
+  /** Resolves to whether one of the steps was locked. */
+  async #publish(batch: readonly Sent[]): Promise<boolean> {
+    const { adapter, workerId, valuesMax, outage, reports, onPublished } = this.#parts
+    const values = batch.map(({ value }) => value)
+    const results = await adapter.publish({ workerId, values, keysMax: valuesMax })
+    outage.succeeded()
+    batch.forEach(({ telling, value }, index) => {
+      telling.answered(value, results[index])
+      this.#parts.aside.accepted(subjectOf(value, telling))
+      if (results[index] !== 'stored' || isHeartbeat(value.key)) return
+      reports.published(telling.attempt, value.key)
+      onPublished(value.runId)
+    })
+    return results.includes('busy')
+  }
+
+  /** The store refuses this value, but accepts others. Whether it is given up. */
+  #gaveUp({ telling, value }: Sent, error: unknown): boolean {
+    this.#parts.aside.refused(subjectOf(value, telling), error)
+    const refusals = (this.#refusals.get(telling) ?? 0) + (isUnavailable(error) ? 0 : 1)
+    this.#refusals.set(telling, refusals)
+    if (refusals < REFUSALS_MAX) return false
+    telling.gaveUp(value, error)
+    return true
   }
 
   #sent(batch: readonly Sent[], delayMs: number | undefined): void {
@@ -159,4 +186,8 @@ export class Teller {
     }
     return batch
   }
+}
+
+function subjectOf({ runId }: NewValue, { attempt }: Telling): Refused {
+  return { during: 'publishing values', runId, step: attempt.step.name }
 }

@@ -7,6 +7,7 @@ import { hasLimits, limitsOfNewest } from '../base/declared-limits.ts'
 import type { EventHub } from '../base/events.ts'
 import type { PayloadCache } from '../base/payload-cache.ts'
 import type { Runtime } from '../base/runtime.ts'
+import type { SetAside } from '../base/set-aside.ts'
 import type { StoreHistory } from '../base/store-history.ts'
 import { Claimer } from './claimer.ts'
 import { depart, type WorkerLoops } from './depart.ts'
@@ -28,6 +29,7 @@ export interface WorkerParts extends Followers {
   /** For what handlers log. */
   readonly handlerLog: Logger
   readonly payloads: PayloadCache
+  readonly aside: SetAside
   readonly payloadMaxBytes: number
   readonly name: string
   readonly host: string | undefined
@@ -83,6 +85,7 @@ export class Worker {
     this.#keeper = this.#leaseKeeper()
     this.#older = new OlderRuns({
       adapter: parts.adapter,
+      aside: parts.aside,
       limits: limitsOfNewest(parts.definitions.values()),
       onCancelled: (runs) => this.#stopped(runs),
     })
@@ -210,7 +213,7 @@ export class Worker {
   }
 
   #openSession(): Session {
-    const session: Session = new Session({
+    return new Session({
       ...this.#parts,
       workerId: this.#parts.runtime.newId(),
       lossyOutputs: this.#lossyOutputs,
@@ -226,26 +229,6 @@ export class Worker {
       },
       onDoubt: () => this.#loops.reconcile.wake(),
       onLeaseDoubted: () => this.#loops.lease.wake(),
-      onRefused: (error) => this.#giveUp(session, error),
-    })
-    return session
-  }
-
-  /** The old identity's lease then expires, and a sweep returns the step to the queue. */
-  #giveUp(session: Session, error: unknown): void {
-    const { log, events } = this.#parts
-    log.error(
-      'The store keeps refusing an outcome; this worker gives up its id and continues under a new one.',
-      {
-        error,
-      },
-    )
-    if (session !== this.#session) return
-    this.#replaceSession().catch((failure) => {
-      log.error('The worker could not register under a new id; it tries again with its next claim.', {
-        error: failure,
-      })
-      events.emit('error', { during: 'registering', error: failure })
     })
   }
 

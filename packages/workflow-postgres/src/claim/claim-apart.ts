@@ -1,0 +1,112 @@
+import type { Claimed } from '@belay/workflow/adapter'
+import { isOfStatement } from '../base/errors.ts'
+import { isLockTimeout } from '../base/lock-wait.ts'
+import type { Connection } from '../connection/connection.ts'
+import { claimItems } from './claim-items.ts'
+import { ClaimMarks } from './claim-marks.ts'
+import { type ClaimMemory, type ClaimRequest, claimOnce, DIRECT_WAIT } from './claim-once.ts'
+import { claimSteps, claimUndos } from './claim-steps.ts'
+import { postponeHints, postponeRanges } from './postpone-hints.ts'
+
+/** How long a hint is set aside whose step cannot be leased. Then it is tried again. */
+const PAUSE_SECONDS = 60
+/** The most hints that one claim sets aside. */
+const ASIDE_MAX = 512
+
+type Found = Awaited<ReturnType<typeof claimOnce>>
+type Source = 'steps' | 'undos' | 'items'
+
+/** Whether one row may be the reason why a claim failed. */
+export function mayBeOfRow(error: unknown): boolean {
+  return isOfStatement(error) && !isLockTimeout(error)
+}
+
+/**
+ * Claims after a claim that failed: the row of one step may be damaged, or be refused for another reason. Each definition is asked alone, for fewer and
+ * fewer steps, until the hint at the head of its queue is known to be the bad one. That hint is set aside for a minute, in the transaction that claims
+ * past it: so nothing is set aside if the store refuses all claims, and a claim needs no list of bad steps.
+ */
+export async function claimApart(
+  connection: Connection,
+  request: ClaimRequest,
+  memory: ClaimMemory,
+  source: Source,
+): Promise<Claimed | 'lost'> {
+  const claims: Claimed['claims'][number][] = []
+  const failures: unknown[] = []
+  for (const definitionId of request.definitionIds) {
+    const limit = request.limit - claims.length
+    if (limit <= 0) break
+    try {
+      const of = { ...request, definitionIds: [definitionId], limit }
+      const found = await claimOfDefinition(connection, of, memory, source)
+      if (found === 'lost') return 'lost'
+      claims.push(...found.claims)
+    } catch (error) {
+      if (!mayBeOfRow(error)) throw error
+      failures.push(error)
+    }
+  }
+  if (claims.length === 0 && failures.length > 0) throw failures[0]
+  return { claims, more: claims.length > 0 && source !== 'undos' }
+}
+
+async function claimOfDefinition(
+  connection: Connection,
+  request: ClaimRequest,
+  memory: ClaimMemory,
+  source: Source,
+): Promise<Found> {
+  let failure: unknown
+  for (let limit = request.limit; limit >= 1; limit >>= 1) {
+    try {
+      return await take(connection, { ...request, limit }, memory, source)
+    } catch (error) {
+      if (!mayBeOfRow(error)) throw error
+      failure = error
+    }
+  }
+  for (let hints = 1; hints <= ASIDE_MAX; hints *= 2) {
+    try {
+      return await claimPast(connection, request, memory, { source, hints, failure })
+    } catch (error) {
+      if (!mayBeOfRow(error)) throw error
+    }
+  }
+  throw failure
+}
+
+/** Sets the first hints aside, and claims one step behind them. */
+async function claimPast(
+  connection: Connection,
+  request: ClaimRequest,
+  memory: ClaimMemory,
+  { source, hints, failure }: { source: Source; hints: number; failure: unknown },
+): Promise<Found> {
+  const postpone = source === 'items' ? postponeRanges : postponeHints
+  const { found, aside } = await connection.transaction(async (transaction) => {
+    const aside = await transaction.query(postpone, [request.definitionIds, hints, PAUSE_SECONDS])
+    return { aside, found: await take(transaction, { ...request, limit: 1 }, memory, source) }
+  })
+  for (const { run_id: runId } of aside) request.onRefused?.({ runId, error: failure })
+  return found
+}
+
+function take(
+  connection: Connection,
+  request: ClaimRequest,
+  { journal }: ClaimMemory,
+  source: Source,
+): Promise<Found> {
+  const { workerId, definitionIds, limit } = request
+  return claimOnce(request, { journal, marks: new ClaimMarks() }, (since, trimmed) => {
+    switch (source) {
+      case 'steps':
+        return connection.query(claimSteps, [workerId, definitionIds, limit, since, limit, trimmed])
+      case 'undos':
+        return connection.query(claimUndos, [workerId, definitionIds, limit, since, limit, trimmed])
+      case 'items':
+        return connection.query(claimItems, [workerId, definitionIds, limit, since, trimmed, DIRECT_WAIT, 1])
+    }
+  })
+}

@@ -1,0 +1,29 @@
+import { sentence } from '../../words.ts'
+import type { Finding } from './finding.ts'
+
+/** Something that the engine has set aside. */
+export interface SetAsideWork {
+  /** What fails, as the beginning of a clause. */
+  readonly during: string
+  readonly runId?: string | undefined
+  readonly step?: string | undefined
+  /** Of what is no run. */
+  readonly name?: string | undefined
+  readonly reason: string
+  /** For how long, in milliseconds. */
+  readonly forMs: number
+}
+
+/** What fails in this process while it succeeds for others. `now` is the store's, in epoch milliseconds. */
+export function refused({ during, runId, step, name, reason, forMs }: SetAsideWork, now: number): Finding {
+  const run = [name, runId === undefined ? undefined : `run ${runId}`].filter((part) => part !== undefined)
+  const what = [...(step === undefined ? [] : [`step "${step}"`]), ...run].join(' of ')
+  const since = new Date(now - forMs)
+  return {
+    type: 'refused_by_store',
+    ...{ during, runId, step, name, since },
+    message: `Since ${since.toISOString()} ${during} fails for ${what}: ${sentence(reason)} Everything else goes on.`,
+    remedy:
+      'Give the right that is missing, make room, or repair the rows of the run, as the reason says: it is tried again every minute, and goes on by itself. If nothing was changed by hand, report it with the rows of the run.',
+  }
+}
