@@ -61,7 +61,7 @@ describe.each(Object.entries(WAYS))('a logger that %s', (way, bad) => {
     await clock.runUntil(engine.stop({ timeout: 0 }))
     const isTold = way !== 'hangs' && way !== 'returns nonsense'
     expect(console.error).toHaveBeenCalledTimes(isTold ? 1 : 0)
-    if (isTold) expect(console.error.mock.calls[0]![0]).toMatch(/The logger failed.*Correct `logger`/)
+    if (isTold) expect(console.error.mock.calls[0]![0]).toMatch(/The logger failed.*Correct the `logger`/)
   })
 
   it('keeps the retention going', async () => {

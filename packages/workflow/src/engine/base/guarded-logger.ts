@@ -37,7 +37,7 @@ export function guardLogger(given: Logger, context: Context): GuardedLoggers {
 function tellConsole(error: unknown): void {
   try {
     console.error(
-      '[belay] The logger failed. Messages may be missing, and further failures of this logger are not reported. Correct `logger` of createEngine().',
+      '[belay] The logger failed. Messages may be missing, and further failures of this logger are not reported. Correct the `logger` that you gave.',
       error,
     )
   } catch {
