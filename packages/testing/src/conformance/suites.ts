@@ -5,6 +5,7 @@ import { branchCases } from './cases/branches.ts'
 import { changedRunCases } from './cases/changed-runs.ts'
 import { childRoundCases } from './cases/child-rounds.ts'
 import { childCases } from './cases/children.ts'
+import { fencedChildCases } from './cases/children-fenced.ts'
 import { claimCases } from './cases/claim.ts'
 import { collectingCases } from './cases/collecting.ts'
 import { collectingWithinCases } from './cases/collecting-within.ts'
@@ -129,6 +130,7 @@ export const SUITES: Readonly<Record<string, Cases>> = {
   keys: keyCases,
   'ends of runs': runEndCases,
   children: childCases,
+  'fenced starts of children': fencedChildCases,
   'waking parents': wakingParentCases,
   diagnosis: diagnosisCases,
   loops: loopCases,

@@ -90,6 +90,7 @@ export class Children implements ChildRuns {
       key,
       input,
       parent: { runId: claim.runId, step: claim.step },
+      parentFence: claim.fence,
       reportsEnd: !wait.detached,
       deadlineMs: await this.#timeLeftMs(step, parent),
       priority: parent?.priority,
@@ -161,7 +162,7 @@ export class Children implements ChildRuns {
   async #bury(step: StepWithChild, key: string): Promise<FoundChild | null> {
     const { claim, wait } = step
     const parent = { runId: claim.runId, step: claim.step }
-    const buried = { key, parent, startDelayMs: NEVER_MS, buried: true } as const
+    const buried = { key, parent, parentFence: claim.fence, startDelayMs: NEVER_MS, buried: true } as const
     const started = await startChild(this.#parts, wait.of as WorkflowDefinition | string, buried).catch(
       nullIfUnknown,
     )
