@@ -13,8 +13,8 @@ import { enqueueAt, isLeased, lease as leaseStep } from './lease.ts'
 import { lineName } from './limit-rows.ts'
 import { refusalOf } from './payload.ts'
 import { type DefinitionRow, keyOf, type Rows, type RunRow, type StepRow } from './rows.ts'
-import type { MemoryTransaction } from './transaction.ts'
 import { rowOf } from './run-rows.ts'
+import type { MemoryTransaction } from './transaction.ts'
 import { isLive } from './workers.ts'
 
 export function startRuns(rows: Rows, runs: readonly NewRun[], given?: Lease): readonly StartedRun[] {

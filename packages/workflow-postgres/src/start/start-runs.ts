@@ -83,7 +83,8 @@ async function startBatch(
     for (const [askedId, holder] of await holdersOf(connection, open)) {
       started.set(askedId, leasing === undefined ? holder : { ...holder, claims: [] })
     }
-    for (const run of open) if (lost.has(run.runId) && !started.has(run.runId)) started.set(run.runId, asLost(run))
+    for (const run of open)
+      if (lost.has(run.runId) && !started.has(run.runId)) started.set(run.runId, asLost(run))
     open = open.filter((run) => !started.has(run.runId))
   }
   if (open.length > 0) throw await undefinedAmong(connection, open)

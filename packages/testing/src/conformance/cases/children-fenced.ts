@@ -52,7 +52,9 @@ export const fencedChildCases: Cases = {
     expect(await given.adapter.listRuns({ parentId: parent.id, limit: 10 })).toEqual([])
   },
 
-  'nothing is started by an attempt that has recorded its outcome, or whose run was pruned': async (given) => {
+  'nothing is started by an attempt that has recorded its outcome, or whose run was pruned': async (
+    given,
+  ) => {
     const { parent, worker, claim } = await startingChild(given)
     await worker.settle([completed(claim)])
     const recorded = await startChild(given, claim)
@@ -62,30 +64,35 @@ export const fencedChildCases: Cases = {
     expect([recorded, await startChild(given, claim)]).toMatchObject([{ lost: true }, { lost: true }])
   },
 
-  'a child that is there is returned, also to an attempt that has lost its step: the first answer was lost': async (
-    given,
-  ) => {
-    const { worker, claim } = await startingChild(given)
-    const child = newChild(given, await single(given), claim)
-    await given.adapter.startRuns([child])
-    await worker.settle([completed(claim)])
+  'a child that is there is returned, also to an attempt that has lost its step: the first answer was lost':
+    async (given) => {
+      const { worker, claim } = await startingChild(given)
+      const child = newChild(given, await single(given), claim)
+      await given.adapter.startRuns([child])
+      await worker.settle([completed(claim)])
 
-    const [again] = await given.adapter.startRuns([child])
-    const [other] = await given.adapter.startRuns([{ ...child, runId: given.ids.runId() }])
+      const [again] = await given.adapter.startRuns([child])
+      const [other] = await given.adapter.startRuns([{ ...child, runId: given.ids.runId() }])
 
-    expect([again, other]).toMatchObject([
-      { created: false, runId: child.runId },
-      { created: false, runId: child.runId },
-    ])
-    expect([again?.lost, other?.lost]).toEqual([undefined, undefined])
-  },
+      expect([again, other]).toMatchObject([
+        { created: false, runId: child.runId },
+        { created: false, runId: child.runId },
+      ])
+      expect([again?.lost, other?.lost]).toEqual([undefined, undefined])
+    },
 
   'of a batch, runs are started but for the children whose attempts have lost their steps': async (given) => {
     const { worker, claim } = await startingChild(given)
     const { claim: held } = await startingChild(given, worker)
     await worker.settle([completed(claim)])
     const graph = await single(given)
-    const plain = { runId: given.ids.runId(), definitionId: graph.id, workflow: 'single', key: null, input: '1' }
+    const plain = {
+      runId: given.ids.runId(),
+      definitionId: graph.id,
+      workflow: 'single',
+      key: null,
+      input: '1',
+    }
     const [one, other] = [newChild(given, graph, claim), { ...newChild(given, graph, held), priority: 3 }]
 
     const started = await given.adapter.startRuns([plain, one, other])
@@ -113,19 +120,21 @@ export const fencedChildCases: Cases = {
     expect(await given.adapter.readLimits(['one'])).toMatchObject([{ inUse: 1 }])
   },
 
-  'a child is either started before its step is taken back, or not at all': withSecond(async (given, second) => {
-    for (let round = 0; round < 5; round += 1) {
-      const { parent, claim } = await startingChild(given)
-      await given.expireLeases()
-      const child = newChild(given, await single(given), claim)
+  'a child is either started before its step is taken back, or not at all': withSecond(
+    async (given, second) => {
+      for (let round = 0; round < 5; round += 1) {
+        const { parent, claim } = await startingChild(given)
+        await given.expireLeases()
+        const child = newChild(given, await single(given), claim)
 
-      const [[started]] = await Promise.all([given.adapter.startRuns([child]), given.sweep(second)])
+        const [[started]] = await Promise.all([given.adapter.startRuns([child]), given.sweep(second)])
 
-      const children = await given.adapter.listRuns({ parentId: parent.id, limit: 10 })
-      expect(children.map(({ runId }) => runId)).toEqual(started?.created === true ? [child.runId] : [])
-      await given.sweep()
-    }
-  }),
+        const children = await given.adapter.listRuns({ parentId: parent.id, limit: 10 })
+        expect(children.map(({ runId }) => runId)).toEqual(started?.created === true ? [child.runId] : [])
+        await given.sweep()
+      }
+    },
+  ),
 }
 
 /** A run of a → b whose step a is held: it is about to start a child. */

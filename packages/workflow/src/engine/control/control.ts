@@ -22,7 +22,15 @@ import { unknownRun } from '../runs/run-reference.ts'
 import { type Action, type ActionResult, decideAction } from './action.ts'
 import { cancellation } from './cancel.ts'
 import type { Actor } from './change-of.ts'
-import { assertNoFamily, isPausedBy, liveChildren, openChildren, pausedBy } from './family.ts'
+import {
+  alignPause,
+  assertNoFamily,
+  byParent,
+  ignoreEnded,
+  liveChildren,
+  openChildren,
+  wasDoneByParent,
+} from './family.ts'
 import { historyEntry, type RunHistoryEntry } from './history.ts'
 import {
   ACTION_OPTIONS,
@@ -33,6 +41,7 @@ import {
   WITHIN_ACTION_OPTIONS,
   type WithinActionOptions,
 } from './options.ts'
+import { decideForFamily } from './owned-runs.ts'
 
 export const CANCEL_OPTIONS = {
   ...ACTION_OPTIONS,
@@ -90,24 +99,34 @@ export class Control {
       if (tx === undefined) await this.#actOnChildren(runId, action)
       else await assertNoFamily(adapter, { runId, action: action.type, tx })
     }
-    const decide = (found: RunToChange) => decideAction(found, action, by)
-    const result = await adapter.changeRun({ runId, keepAttempts, decide }, { tx })
+    const result = await decideForFamily(this.#parts, { action, by }, (decide) =>
+      adapter.changeRun({ runId, keepAttempts, decide }, { tx }),
+    )
     if (result === null) throw unknownRun({ runId })
     // Changes within a transaction take effect at its commit: the adapter then wakes workers.
     if (result.changed && tx === undefined) this.#report(runId, action, by, result)
-    // A child may have started between the first look and the pause.
-    if (action.type === 'pause' && tx === undefined) await this.#actOnChildren(runId, action)
+    // A child may have started between the first look and the change.
+    if ((action.type === 'pause' || action.type === 'resume') && tx === undefined)
+      await this.#alignChildren(runId)
     return result
   }
 
   /** The children come first: if this process dies meanwhile, the run is as it was, and its operator repeats the action. */
   async #actOnChildren(runId: string, action: Action & { readonly type: 'pause' | 'resume' }) {
-    for (const child of await liveChildren(this.#parts, runId)) {
-      const isPaused = child.status === 'paused'
+    const { adapter } = this.#parts
+    for (const { runId: childId, status } of await liveChildren(this.#parts, runId)) {
+      const isPaused = status === 'paused'
+      const bond = { childId, parentId: runId }
       const wanted =
-        action.type === 'pause' ? !isPaused : isPaused && (await isPausedBy(this.#parts, child, runId))
-      if (wanted) await this.act(child.runId, action, pausedBy(runId)).catch(ignoreEnded)
+        action.type === 'pause' ? !isPaused : isPaused && (await wasDoneByParent(adapter, bond, 'pause'))
+      if (wanted) await this.act(childId, action, byParent(runId)).catch(ignoreEnded)
     }
+  }
+
+  async #alignChildren(runId: string): Promise<void> {
+    const parts = { adapter: this.#parts.adapter, act: this.act.bind(this) }
+    for (const child of await liveChildren(this.#parts, runId))
+      await alignPause(parts, { childId: child.runId, parentId: runId })
   }
 
   /** Decides an action without doing it. */
@@ -115,10 +134,9 @@ export class Control {
     const { adapter } = this.#parts
     this.#parts.assertOpen()
     await adapter.open()
-    const result = await adapter.changeRun({
-      runId,
-      decide: (found) => ({ change: null, answer: decideAction(found, action, by).answer }),
-    })
+    const result = await decideForFamily(this.#parts, { action, by }, (decide) =>
+      adapter.changeRun({ runId, decide: (found) => ({ change: null, answer: decide(found).answer }) }),
+    )
     if (result === null) throw unknownRun({ runId })
     return result
   }
@@ -270,11 +288,6 @@ const NEWEST = 100
 /** Whether a run was started for the newest end of another. One that was sent forward again may have others, of its earlier ends. */
 function isFollowUp({ parent, createdAt }: RunRecord, { finishedAt }: RunRecord): boolean {
   return parent?.step === null && finishedAt !== null && createdAt >= finishedAt
-}
-
-/** The child ended meanwhile. */
-function ignoreEnded(error: unknown): void {
-  if (!BelayError.is(error) || (error.code !== 'action_refused' && error.code !== 'unknown_run')) throw error
 }
 
 function eventFields({ actor, reason }: Actor): {

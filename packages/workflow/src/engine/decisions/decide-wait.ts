@@ -33,6 +33,8 @@ export type WaitStep =
   | { readonly type: 'received' }
   | { readonly type: 'output'; readonly value: unknown }
   | { readonly type: 'threw'; readonly error: unknown }
+  /** An undo: nothing is undone. */
+  | { readonly type: 'relay' }
   /** The handler must be called, and `judge` interprets what it returned. */
   | { readonly type: 'call'; readonly handler: Handler; readonly judge: (returned: unknown) => WaitAnswer }
 
