@@ -9,7 +9,7 @@ import {
   templateOf,
 } from '../../adapter/index.ts'
 import { BelayError } from '../../errors.ts'
-import { sharesFate } from '../base/child-steps.ts'
+import { isBuried, sharesFate } from '../base/child-steps.ts'
 import type { DefinitionRegistry } from '../base/definition-registry.ts'
 import { type Action, type ActionResult, decideAction } from './action.ts'
 import type { Actor } from './change-of.ts'
@@ -53,10 +53,9 @@ export async function decideForFamily(
   change: (decide: (found: RunToChange) => Deciding) => Promise<Deciding['answer'] | null>,
 ): Promise<ActionResult | null> {
   const decide = (found: RunToChange) => decideAction(found, action, by)
-  const answer = await change((found) => {
-    const decided = decide(found)
-    return asksParent(found.run, action, by) ? { change: null, answer: { asks: found.run } } : decided
-  })
+  const answer = await change((found) =>
+    asksParent(found.run, action, by) ? { change: null, answer: { asks: found.run } } : decide(found),
+  )
   if (answer === null || !('asks' in answer)) return answer
   await assertHelpsParent(parts, answer.asks)
   return (await change(decide)) as ActionResult | null
@@ -67,11 +66,13 @@ interface FamilyParts {
   readonly registry: DefinitionRegistry
 }
 
-type OwnedRun = Pick<StoredRun, 'runId' | 'workflow' | 'key' | 'parent' | 'status'>
+type OwnedRun = Pick<StoredRun, 'runId' | 'workflow' | 'key' | 'parent' | 'status' | 'startAt'>
 
-/** Whether the parent's step must be asked before an operator acts on this run. */
-function asksParent({ parent, status }: OwnedRun, { type }: Action, { isParent }: Actor): boolean {
+/** Whether the parent's step must be asked before an operator acts on this run. What nobody can retry is refused without asking. */
+function asksParent(run: OwnedRun, { type }: Action, { isParent }: Actor): boolean {
+  const { parent, status } = run
   if (isParent === true || parent === null || parent.step === null) return false
+  if (status === 'completed' || isBuried(run)) return false
   return ON_CHILDREN[type][isTerminal(status) ? 'ended' : 'live'] === 'parent'
 }
 

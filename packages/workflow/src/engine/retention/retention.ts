@@ -1,5 +1,6 @@
 import { type Adapter, ENDS, type EndStatus } from '../../adapter/index.ts'
 import type { Logger } from '../../logger.ts'
+import type { DefinitionRegistry } from '../base/definition-registry.ts'
 import type { EventHub } from '../base/events.ts'
 import { Loop } from '../base/loop.ts'
 import { isUnavailable } from '../base/outage.ts'
@@ -20,6 +21,7 @@ interface RetentionParts {
   readonly runtime: Runtime
   readonly log: Logger
   readonly events: EventHub
+  readonly registry: Pick<DefinitionRegistry, 'marked'>
   readonly settings: RetentionSettings
 }
 
@@ -100,14 +102,14 @@ export class Retention {
   }
 }
 
-function rulesOf({ adapter, events, settings }: RetentionParts): readonly Rule[] {
+function rulesOf({ adapter, events, registry, settings }: RetentionParts): readonly Rule[] {
   const { archive } = settings
   const rules: Rule[] = settings.ends.map(({ status, keptMs }) => ({
     statuses: [status],
     keptMs,
     keyed: false,
     act: (runIds, finishedBefore) =>
-      pruneBatch({ adapter, events }, { runIds, finishedBefore, statuses: [status], archive }),
+      pruneBatch({ adapter, events, registry }, { runIds, finishedBefore, statuses: [status], archive }),
     cursor: null,
   }))
   if (settings.keysKeptMs === undefined) return rules

@@ -10,7 +10,7 @@ import type { SeenRun } from './run-feed.ts'
 
 export interface RunReading {
   readonly adapter: Adapter
-  readonly registry: DefinitionRegistry
+  readonly registry: Pick<DefinitionRegistry, 'marked'>
 }
 
 type ReadRun = NonNullable<Awaited<ReturnType<Adapter['readRun']>>>

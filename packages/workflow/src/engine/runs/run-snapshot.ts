@@ -146,9 +146,9 @@ export function runSnapshot({
   run,
   steps,
   values,
-  parents = NONE,
+  parents,
   itemCounts = countItems(steps),
-}: SnapshotSource): RunSnapshot {
+}: Omit<SeenRun, 'mayFail'>): RunSnapshot {
   const openers = openersByMap(steps)
   const progress = ({ step, name }: StepRecord) => {
     const opener = openers.get(name)
@@ -167,11 +167,6 @@ export function runSnapshot({
     values: valuesByKey(values),
   }
 }
-
-/** A run as it was read. Without `parents`, nobody knows which steps have children. */
-type SnapshotSource = Omit<SeenRun, 'mayFail' | 'parents'> & Partial<Pick<SeenRun, 'parents'>>
-
-const NONE: ReadonlySet<number> = new Set()
 
 /** Of a run that was undone: the undo of a step that began its child ends as `compensated`, unless the child keeps its effects. */
 function isKept({ status, startedAt, itemKey, name }: StepRecord): boolean {
