@@ -9,6 +9,7 @@ import { wakeParents } from './ends/wake-parents.ts'
 import { declareLimits } from './limits/declare-limits.ts'
 import { findOlderRuns } from './limits/find-older-runs.ts'
 import { pushBackLimits } from './limits/push-back-limits.ts'
+import { readLimitCircles } from './limits/read-limit-circles.ts'
 import { readLimitWaits } from './limits/read-limit-waits.ts'
 import { readLimits } from './limits/read-limits.ts'
 import { setLimit } from './limits/set-limit.ts'
@@ -280,6 +281,7 @@ function limitVerbs({ connection }: OpenStore) {
     declareLimits: (limits) => declareLimits(connection, limits),
     setLimit: (request) => setLimit(connection, request),
     readLimits: (names) => readLimits(connection, names),
+    readLimitCircles: (request) => readLimitCircles(connection, request?.runId),
     readLimitWaits: (runId) => readLimitWaits(connection, runId),
     pushBackLimits: (request) => pushBackLimits(connection, request),
     findOlderRuns: (request) => findOlderRuns(connection, request),

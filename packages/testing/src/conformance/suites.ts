@@ -31,7 +31,7 @@ import { keyCases } from './cases/keys.ts'
 import { leaseCases } from './cases/leases.ts'
 import { limitCases } from './cases/limits.ts'
 import { limitLeftCases } from './cases/limits-left.ts'
-import { limitedRunCases } from './cases/limits-of-runs.ts'
+import { limitCircleCases, limitedRunCases } from './cases/limits-of-runs.ts'
 import { olderRunCases } from './cases/limits-older.ts'
 import { limitRecoveryCases } from './cases/limits-recovered.ts'
 import { loopCases } from './cases/loops.ts'
@@ -143,6 +143,7 @@ export const SUITES: Readonly<Record<string, Cases>> = {
   limits: limitCases,
   'limits, not waited for': limitLeftCases,
   'limits of runs': limitedRunCases,
+  'circles of limits': limitCircleCases,
   'limits of the newest runs': olderRunCases,
   'limits that refuse a start': refusedStartCases,
   'limits, recovered': limitRecoveryCases,

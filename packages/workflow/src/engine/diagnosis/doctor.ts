@@ -5,7 +5,7 @@ import { BelayError } from '../../errors.ts'
 import { checkOptions, duration, type OptionTable, share } from '../../options/index.ts'
 import type { Finding } from './finding.ts'
 import { findingsOf } from './findings.ts'
-import { limitFindings } from './limit-findings.ts'
+import { circleFindings, limitFindings } from './limit-findings.ts'
 import { scheduleFindings } from './schedule-findings.ts'
 
 export interface DoctorOptions {
@@ -54,10 +54,13 @@ export async function doctor(
   }
   const diagnosis = await adapter.diagnose({ overdueMs, recentMs })
   const derivedFrom = await derivedVersions(adapter, diagnosis)
+  const limits = await adapter.readLimits()
+  const waits = limits.some(({ waiting, inUse }) => waiting > 0 && inUse > 0)
   const findings = [
     ...findingsOf(diagnosis, { pausedMs, failureRate, dev, derivedFrom }),
     ...(await scheduleFindings(adapter, diagnosis, overdueMs)),
-    ...(await adapter.readLimits()).flatMap(limitFindings),
+    ...limits.flatMap(limitFindings),
+    ...circleFindings(limits, waits ? await adapter.readLimitCircles() : []),
   ]
   return {
     healthy: findings.length === 0,
