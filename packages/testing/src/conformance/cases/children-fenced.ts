@@ -1,4 +1,4 @@
-import type { Claim, NewRun, StartedRun } from '@belay/workflow/adapter'
+import type { Claim, NewRun, Outcome, StartedRun } from '@belay/workflow/adapter'
 import { expect } from 'vitest'
 import { type Cases, withSecond } from '../case.ts'
 import { type CaseRun, type CaseWorker, completed, PAIR, released, type Scenario } from '../scenario/index.ts'
@@ -18,7 +18,7 @@ export const fencedChildCases: Cases = {
     const undo = await worker.claimOf(run, 'a')
 
     expect(await startChild(given, undo)).toMatchObject({ created: true })
-    await worker.settle([{ ...released(undo), begun: false, delayMs: 60_000 }])
+    await worker.settle([{ ...released(undo), begun: false, delayMs: 60_000 } as Outcome])
     // It waits, so no attempt holds it.
     expect(await startChild(given, undo)).toMatchObject({ created: false, lost: true })
   },
