@@ -81,6 +81,21 @@ export class Families {
   }
 }
 
+/** Checks that no child was started once its parent had ended: nobody would undo it. `backMs`: how far the store's clock was set back. */
+export function checkStarts(
+  runs: readonly RunDump[],
+  backMs: number,
+  broken: (violation: string) => void,
+): void {
+  const parents = new Map(runs.map(({ run }) => [run.runId, run]))
+  for (const { run } of runs) {
+    if (run.parent === null || run.parent.step === null || isBuried(run)) continue
+    const { finishedAt = null } = parents.get(run.parent.runId) ?? {}
+    if (finishedAt !== null && run.createdAt > finishedAt + backMs)
+      broken(`run ${run.runId} was started as a child of run ${run.parent.runId}, which had ended`)
+  }
+}
+
 /** Checks what a step may record about its child: that it completed, or that nothing of it is left to undo. */
 function checkFamily(
   { outcome, definition, runs, isRetried }: FamilyCall,
