@@ -26,7 +26,8 @@ export class Families {
   readonly #letGo = new Set<string>()
 
   changed(before: RunDump | undefined, after: RunDump | undefined): void {
-    if (before === undefined || after === undefined) return
+    // What was read before may be another run, whose change was under way at the same time.
+    if (before === undefined || before.run.runId !== after?.run.runId) return
     const { runId, status } = after.run
     for (const { name, status: now } of after.steps) {
       const old = before.steps.find((step) => step.name === name)?.status

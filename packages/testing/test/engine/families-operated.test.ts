@@ -21,7 +21,11 @@ function charging() {
         if (failing.has(input.id)) throw new Error('not yet')
       },
     })
-  const parent = define('parent', { version: 1, input: unchecked<{ id: string }>() }).workflow('pay', child)
+  const parent = define('parent', { version: 1, input: unchecked<{ id: string }>() }).workflow(
+    'pay',
+    child,
+    {},
+  )
   const childOf = async (engine: Engine, run: { readonly id: string }) =>
     (await engine.runs.list({ parentId: run.id }))[0]!
   return { failing, charges, child, parent, childOf }

@@ -60,7 +60,7 @@ order by w.run_id, w.step`,
 
 export async function readLimitCircles(
   connection: Connection,
-  runId: string | undefined,
+  { runId }: { readonly runId?: string | undefined } = {},
 ): Promise<readonly LimitCircle[]> {
   const rows = await connection.query(readCirclesOfLimits, [runId ?? null, CIRCLE_LOOKS_MAX])
   return rows.map(({ run_id, step, limit_name, key, holder_id }) => ({
