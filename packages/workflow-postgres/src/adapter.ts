@@ -6,13 +6,7 @@ import { changeWithin } from './control/change-within.ts'
 import { readHistory } from './control/read-history.ts'
 import { findRunEnds, forgetRunEnds } from './ends/run-ends.ts'
 import { wakeParents } from './ends/wake-parents.ts'
-import { declareLimits } from './limits/declare-limits.ts'
-import { findOlderRuns } from './limits/find-older-runs.ts'
-import { pushBackLimits } from './limits/push-back-limits.ts'
-import { readLimitWaits } from './limits/read-limit-waits.ts'
-import { readLimits } from './limits/read-limits.ts'
-import { setLimit } from './limits/set-limit.ts'
-import { tendLimits } from './limits/tend-limits.ts'
+import { limitVerbs } from './limits/limit-verbs.ts'
 import type { MigrationReport, MigrationSettings } from './migrate/migrate.ts'
 import type { MigrationPlan } from './migrate/plan.ts'
 import { OpenStore, type SqlAdapterParts } from './open-store.ts'
@@ -77,7 +71,7 @@ export function sqlAdapter(parts: SqlAdapterParts): SqlAdapter {
     ...operatorVerbs(store),
     ...scheduleVerbs(store),
     ...readingVerbs(store),
-    ...limitVerbs(store),
+    ...limitVerbs(store.connection),
     ...upkeepVerbs(store),
   }
 }
@@ -272,18 +266,6 @@ function readingVerbs(store: OpenStore) {
     readStatuses: (runIds, options) => readStatuses(connection, runIds, options),
     listRuns: (filter) => listRuns(connection, filter),
     countRuns: (request) => countRuns(connection, request),
-  } satisfies Partial<SqlAdapter>
-}
-
-function limitVerbs({ connection }: OpenStore) {
-  return {
-    declareLimits: (limits) => declareLimits(connection, limits),
-    setLimit: (request) => setLimit(connection, request),
-    readLimits: (names) => readLimits(connection, names),
-    readLimitWaits: (runId) => readLimitWaits(connection, runId),
-    pushBackLimits: (request) => pushBackLimits(connection, request),
-    findOlderRuns: (request) => findOlderRuns(connection, request),
-    tendLimits: (request) => tendLimits(connection, request),
   } satisfies Partial<SqlAdapter>
 }
 

@@ -69,9 +69,12 @@ const NOT_HOT: Readonly<Record<string, readonly string[]>> = {
     'set_limit',
   ],
   'a person asked for it, and it counts those that wait': ['read_limits', 'read_limit_waits'],
-  'it inserts, and looks up only the ids and keys that are taken': [
+  'a person asked for it, and it looks at some of those that wait': ['read_limit_circles'],
+  'it inserts, and looks up only the ids and keys that are taken, and parents by their keys': [
     'insert_runs',
     'insert_prioritised_runs',
+    'insert_children',
+    'lock_parents',
     'read_holders',
     'lock_collections',
   ],

@@ -5,6 +5,7 @@ import { branchCases } from './cases/branches.ts'
 import { changedRunCases } from './cases/changed-runs.ts'
 import { childRoundCases } from './cases/child-rounds.ts'
 import { childCases } from './cases/children.ts'
+import { fencedChildCases } from './cases/children-fenced.ts'
 import { claimCases } from './cases/claim.ts'
 import { collectingCases } from './cases/collecting.ts'
 import { collectingWithinCases } from './cases/collecting-within.ts'
@@ -30,7 +31,7 @@ import { keyCases } from './cases/keys.ts'
 import { leaseCases } from './cases/leases.ts'
 import { limitCases } from './cases/limits.ts'
 import { limitLeftCases } from './cases/limits-left.ts'
-import { limitedRunCases } from './cases/limits-of-runs.ts'
+import { limitCircleCases, limitedRunCases } from './cases/limits-of-runs.ts'
 import { olderRunCases } from './cases/limits-older.ts'
 import { limitRecoveryCases } from './cases/limits-recovered.ts'
 import { loopCases } from './cases/loops.ts'
@@ -129,6 +130,7 @@ export const SUITES: Readonly<Record<string, Cases>> = {
   keys: keyCases,
   'ends of runs': runEndCases,
   children: childCases,
+  'fenced starts of children': fencedChildCases,
   'waking parents': wakingParentCases,
   diagnosis: diagnosisCases,
   loops: loopCases,
@@ -141,6 +143,7 @@ export const SUITES: Readonly<Record<string, Cases>> = {
   limits: limitCases,
   'limits, not waited for': limitLeftCases,
   'limits of runs': limitedRunCases,
+  'circles of limits': limitCircleCases,
   'limits of the newest runs': olderRunCases,
   'limits that refuse a start': refusedStartCases,
   'limits, recovered': limitRecoveryCases,

@@ -24,6 +24,7 @@ import { damage } from './damage.ts'
 import { findDefinition, readDefinitions, saveDefinitions } from './definitions.ts'
 import { expireRuns, upcoming } from './due.ts'
 import { dump } from './dump.ts'
+import { readLimitCircles } from './limit-circles.ts'
 import {
   declareLimits,
   findOlderRuns,
@@ -237,6 +238,8 @@ export class MemoryAdapter<C extends Clock = VirtualClock> implements Adapter, A
   declareLimits: Verb<'declareLimits'> = (limits) => this.#verb(() => declareLimits(this.#rows, limits))
   setLimit: Verb<'setLimit'> = (request) => this.#change(() => setLimit(this.#rows, request))
   readLimits: Verb<'readLimits'> = (names) => this.#verb(() => readLimits(this.#rows, names))
+  readLimitCircles: Verb<'readLimitCircles'> = (request) =>
+    this.#verb(() => readLimitCircles(this.#rows, request?.runId))
   readLimitWaits: Verb<'readLimitWaits'> = (runId) => this.#verb(() => readLimitWaits(this.#rows, runId))
   pushBackLimits: Verb<'pushBackLimits'> = (request) =>
     this.#change(() => pushBackLimits(this.#rows, request))

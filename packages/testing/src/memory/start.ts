@@ -9,10 +9,11 @@ import {
 } from '@belay/workflow/adapter'
 import { definitionOf } from './definitions.ts'
 import { dropVoidAtStart, enterAtStart } from './enter-at-start.ts'
-import { enqueueAt, lease as leaseStep } from './lease.ts'
+import { enqueueAt, isLeased, lease as leaseStep } from './lease.ts'
 import { lineName } from './limit-rows.ts'
 import { refusalOf } from './payload.ts'
 import { type DefinitionRow, keyOf, type Rows, type RunRow, type StepRow } from './rows.ts'
+import { rowOf } from './run-rows.ts'
 import type { MemoryTransaction } from './transaction.ts'
 import { isLive } from './workers.ts'
 
@@ -25,6 +26,7 @@ export function startRuns(rows: Rows, runs: readonly NewRun[], given?: Lease): r
   const started = runs.map((run) => {
     const holder = holderOf(rows, run)
     if (holder !== undefined) return describe(holder, false)
+    if (!isParentHeld(rows, run)) return lost(run)
     const full = enterAtStart(rows, run)
     if (full !== undefined) return notStarted(run, full)
     created.push(insertRun(rows, run))
@@ -76,6 +78,7 @@ export function startRunsWithin(
     const sameKey = ({ workflow, key }: NewRun) =>
       key !== null && key === run.key && workflow === run.workflow
     const own = tx.runs.get(run.runId) ?? [...tx.runs.values()].find(sameKey)
+    if (own === undefined && !isParentHeld(rows, run)) return lost(run)
     if (own === undefined) {
       const full = enterAtStart(rows, run, tx)
       tx.hold(full === undefined ? namesOf([run]) : limitNamesOf(run))
@@ -195,6 +198,18 @@ export function newStep(step: number, openDependencies: number, startAt: number 
 
 function countSinks(definition: DefinitionRow): number {
   return definition.dependents.filter((dependents) => dependents.length === 0).length
+}
+
+/** Whether the attempt that starts the child of a step still holds that step. */
+function isParentHeld(rows: Rows, { parent, parentFence }: NewRun): boolean {
+  if (parentFence === undefined) return true
+  const run = rows.runs.get(parent!.runId)
+  const step = run === undefined ? undefined : rowOf(run, parent!.step!)
+  return step?.fence === parentFence && isLeased(step)
+}
+
+function lost({ runId, definitionId, input }: NewRun): StartedRun {
+  return { runId, created: false, definitionId, input, lost: true }
 }
 
 function notStarted({ runId, definitionId, input }: NewRun, full: StartLimit): StartedRun {

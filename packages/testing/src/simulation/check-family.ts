@@ -22,10 +22,19 @@ interface FamilyParts {
 export class Families {
   /** Runs that an operator sent forward again, so that they go their own way. */
   readonly #retried = new Set<string>()
+  /** Steps, by run and name, of which an operator said that nobody has to answer for their children any more. */
+  readonly #letGo = new Set<string>()
 
   changed(before: RunDump | undefined, after: RunDump | undefined): void {
-    if (before === undefined || after?.run.status !== 'running') return
-    if (isTerminal(before.run.status)) this.#retried.add(after.run.runId)
+    // What was read before may be another run, whose change was under way at the same time.
+    if (before === undefined || before.run.runId !== after?.run.runId) return
+    const { runId, status } = after.run
+    for (const { name, status: now } of after.steps) {
+      const old = before.steps.find((step) => step.name === name)?.status
+      const isUndoSkipped = now === 'compensated' && old !== 'compensated'
+      if (isUndoSkipped || (now === 'skipped' && old !== 'skipped')) this.#letGo.add(`${runId}/${name}`)
+    }
+    if (status === 'running' && isTerminal(before.run.status)) this.#retried.add(runId)
   }
 
   /** An outcome was recorded. A repeated settlement is answered like the first, and is not told again. */
@@ -34,7 +43,57 @@ export class Families {
     const { runs } = await parts.shared.dump()
     const definition = parts.definitions.of(found.run)
     const isRetried = (runId: string) => this.#retried.has(runId)
-    checkFamily({ outcome, definition, runs, isRetried }, (violation) => parts.violations.add(violation))
+    const broken = (violation: string) => parts.violations.add(violation)
+    checkFamily({ outcome, definition, runs, isRetried }, broken)
+    if (outcome.type !== 'compensated') this.#checkOnce(parts, outcome, { found, runs }, broken)
+  }
+
+  /**
+   * An effect happens once for each step of a parent, whichever of its children has it: an earlier child must have been undone before the next one
+   * does the same again. Nobody answers for the children of a step that an operator has let go, nor for those of detached steps.
+   */
+  #checkOnce(
+    { definitions }: FamilyParts,
+    { step }: Outcome,
+    { found, runs }: { readonly found: RunDump; readonly runs: readonly RunDump[] },
+    broken: (violation: string) => void,
+  ): void {
+    const { runId, parent, workflow } = found.run
+    if (parent === null || parent.step === null) return
+    const owner = runs.find(({ run }) => run.runId === parent.runId)
+    const row = owner?.steps.find((each) => each.step === parent.step)
+    if (owner === undefined || row === undefined || this.#letGo.has(`${parent.runId}/${row.name}`)) return
+    const { wait } = stepOf(definitions.of(owner.run), row.step) ?? {}
+    if (wait?.kind !== 'child' || wait.detached) return
+    const { name } = found.steps.find((each) => each.step === step)!
+    const twin = runs.find(
+      ({ run, steps, stored }) =>
+        run.runId !== runId &&
+        run.workflow === workflow &&
+        run.parent?.runId === parent.runId &&
+        run.parent.step === parent.step &&
+        stored?.stop == null &&
+        steps.some((each) => each.name === name && each.status === 'completed'),
+    )
+    if (twin !== undefined)
+      broken(
+        `step ${name} was done by run ${runId} and by run ${twin.run.runId}, two children of step ${row.name} of run ${parent.runId}, and nothing was undone between`,
+      )
+  }
+}
+
+/** Checks that no child was started once its parent had ended: nobody would undo it. `backMs`: how far the store's clock was set back. */
+export function checkStarts(
+  runs: readonly RunDump[],
+  backMs: number,
+  broken: (violation: string) => void,
+): void {
+  const parents = new Map(runs.map(({ run }) => [run.runId, run]))
+  for (const { run } of runs) {
+    if (run.parent === null || run.parent.step === null || isBuried(run)) continue
+    const { finishedAt = null } = parents.get(run.parent.runId) ?? {}
+    if (finishedAt !== null && run.createdAt > finishedAt + backMs)
+      broken(`run ${run.runId} was started as a child of run ${run.parent.runId}, which had ended`)
   }
 }
 

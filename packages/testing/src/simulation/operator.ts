@@ -171,7 +171,16 @@ export function upkeep(random: Random): Operation {
     },
     {
       name: 'retryMany',
-      act: ({ engine }) => engine.runs.retryMany({ status: [status] }, { ...BY, limit: 1 }),
+      // Parents and their children together.
+      act: ({ engine }) => engine.runs.retryMany({ status: ['failed', 'compensated'] }, { ...BY, limit: 6 }),
+    },
+    {
+      name: 'resumeMany',
+      act: ({ engine }) => engine.runs.resumeMany({ all: true }, { ...BY, limit: 6 }),
+    },
+    {
+      name: 'cancelMany without an undo',
+      act: ({ engine }) => engine.runs.cancelMany({ all: true }, { ...BY, limit: 2, compensate: false }),
     },
   ])
 }

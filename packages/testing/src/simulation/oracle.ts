@@ -16,7 +16,7 @@ import { isLookedAt, isWithin } from './calls.ts'
 import { Decisions } from './check-branch.ts'
 import { checkCall } from './check-call.ts'
 import { checkEndOf, type Known } from './check-end.ts'
-import { Families } from './check-family.ts'
+import { checkStarts, Families } from './check-family.ts'
 import type { FlowOracle } from './check-flow.ts'
 import { FollowUps } from './check-follow-ups.ts'
 import { Writes } from './check-written.ts'
@@ -145,6 +145,7 @@ export class Oracle {
       if (!isThere) this.#broken(`run ${runId} vanished: ${why}`)
     }
     for (const run of runs) await this.#checkEndOf(run)
+    checkStarts(runs, this.#parts.storeClock.backMs, (violation) => this.#broken(violation))
     this.#followUps.check(runs, this.#parts.definitions, (violation) => this.#broken(violation))
     this.#writes.check(await this.#parts.shared.written(), (violation) => this.#broken(violation))
     await this.#parts.flow.checkEnd()

@@ -196,7 +196,7 @@ function randomChildOf(random: Random, workflow: string): Omit<GraphFan, 'over' 
   return {
     workflow,
     ...(random.chance(0.2) ? { detached: true } : {}),
-    ...(random.chance(0.2) ? { compensate: false } : {}),
+    ...(random.chance(0.4) ? { compensate: false } : {}),
     attempts: 3,
     initial: 50,
   }

@@ -2,6 +2,7 @@ import { type NewRun, type StartedRun, StoreContendedError } from '@belay/workfl
 import { isLockTimeout, sharedLockWait } from '../base/lock-wait.ts'
 import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
+import { lostParents } from './held-parents.ts'
 import { startError } from './start-refusal.ts'
 import { type StartOptions, startRuns } from './start-runs.ts'
 
@@ -43,7 +44,7 @@ select count(*)::int as dropped from dropped_slots`,
 
 /**
  * Starts runs in one transaction, of which some take slots or are not started. Without such runs, as {@link startRuns}. The keys of the limits are
- * locked first: whoever waits for them sees what this transaction has taken.
+ * locked first, but for the steps that start children: whoever waits for them sees what this transaction has taken.
  */
 export async function startLimited(
   connection: Connection,
@@ -53,7 +54,9 @@ export async function startLimited(
   if (runs.every(({ limits }) => limits === undefined)) return startRuns(connection, runs, options)
   const { waits = sharedLockWait } = options
   return connection.transaction(async (transaction) => {
-    const taken = await takeSlots(transaction, runs, waits)
+    const lost = await lostParents(transaction, runs, waits)
+    const asking = runs.map((run) => (lost.has(run.runId) ? { ...run, limits: undefined } : run))
+    const taken = await takeSlots(transaction, asking, waits)
     const open = runs.filter((_, index) => taken[index]!.type !== 'full')
     const started = await startRuns(transaction, open, { waits })
     await settleSlots(transaction, runs, taken, started)

@@ -67,7 +67,7 @@ async function startBatch(
   let open = runs
   for (let round = 0; round < ROUNDS_MAX && open.length > 0; round += 1) {
     // Runs created in a later round are left to the queue.
-    const { created, claims } = await insert(
+    const { created, claims, lost } = await insert(
       connection,
       inOrderOfKeys(open),
       waits,
@@ -83,10 +83,16 @@ async function startBatch(
     for (const [askedId, holder] of await holdersOf(connection, open)) {
       started.set(askedId, leasing === undefined ? holder : { ...holder, claims: [] })
     }
+    for (const run of open)
+      if (lost.has(run.runId) && !started.has(run.runId)) started.set(run.runId, asLost(run))
     open = open.filter((run) => !started.has(run.runId))
   }
   if (open.length > 0) throw await undefinedAmong(connection, open)
   return runs.map((run) => started.get(run.runId)!)
+}
+
+function asLost({ runId, definitionId, input }: NewRun): StartedRun {
+  return { runId, definitionId, input, created: false, lost: true }
 }
 
 function inOrderOfKeys(runs: readonly NewRun[]): readonly NewRun[] {

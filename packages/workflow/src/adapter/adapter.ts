@@ -109,6 +109,9 @@ export interface Adapter extends ScheduleVerbs, LimitVerbs {
    * whose holders are gone, unless others wait for them. Those that wait for a slot are not asked. A run that exists already is returned whatever its
    * limits say. With `tx`, the keys of these limits stay locked until that transaction ends.
    *
+   * A run with `parentFence` is created only if its parent's step is held under that fence, which stays so until the call has committed; otherwise
+   * `lost` answers. A run that exists already is returned all the same.
+   *
    * With `lease`, never combined with `tx`, roots that are due are leased to that worker at once if it is live. Runs are considered in the order of
    * their ids, all roots of a run or none, until the next run would exceed `handBackMax`. If the answer is lost, ask `held`.
    */

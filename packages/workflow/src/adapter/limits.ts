@@ -108,6 +108,19 @@ export interface LimitWait {
   readonly at: number | null
 }
 
+/** A step that waits for a slot which an ancestor of its run holds, until that ancestor's run has ended. The ancestor waits for this run. */
+export interface LimitCircle {
+  readonly runId: string
+  readonly step: number
+  readonly limit: string
+  readonly key: string
+  /** The ancestor: the nearest, if several hold a slot of the key. */
+  readonly holderId: string
+}
+
+/** The most steps of each limit that are looked at for circles. */
+export const CIRCLE_LOOKS_MAX = 100
+
 /** A line of waiting steps: of one key of one limit. */
 export interface LimitLine {
   readonly limit: string
@@ -156,6 +169,12 @@ export interface LimitVerbs {
 
   /** The steps of a run that wait for slots, by step. */
   readLimitWaits(runId: string): Promise<readonly LimitWait[]>
+
+  /**
+   * The circles among the first `CIRCLE_LOOKS_MAX` waiting steps of each limit, by key and place, or of this run alone: by run and step. An ancestor is
+   * the run whose step started the run, and waits for it, and so on upwards. Locks nothing: what it returns may be stale.
+   */
+  readLimitCircles(request?: { readonly runId?: string | undefined }): Promise<readonly LimitCircle[]>
 
   /**
    * The runs of these keys that are older than as many others as the limit has slots, but at least one: of those that go forward, have a slot of the

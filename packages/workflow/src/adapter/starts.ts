@@ -26,6 +26,11 @@ export interface NewRun {
   /** The run that this one is started for. */
   readonly parent?: ParentRun | undefined
   /**
+   * Only of the child of a step: the fence of the attempt that starts it. Nothing is started once that attempt holds the step no more, forward or in
+   * its undo: nobody would undo the child. Default: not checked.
+   */
+  readonly parentFence?: number | undefined
+  /**
    * Limits at which the start is refused: the run takes a slot of each when it is created. Nothing of a call with such a run is leased. Default: none.
    */
   readonly limits?: readonly StartLimit[] | undefined
@@ -44,6 +49,8 @@ export interface StartedRun {
   readonly inputHash?: string | null | undefined
   /** Only if nothing was started, because this limit of the run has no slot; with the number of slots that the store gives each key. */
   readonly full?: StartLimit | undefined
+  /** Only if nothing was started, because the attempt with `parentFence` does not hold the parent's step any more. */
+  readonly lost?: true | undefined
   /** The steps of the run that were leased to the named worker; absent if no worker was named. */
   readonly claims?: readonly Claim[]
 }

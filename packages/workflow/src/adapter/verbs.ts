@@ -118,6 +118,7 @@ export const VERBS = {
   setLimit: { purpose: 'limits', lostAnswer: 'again' },
   readLimits: { purpose: 'limits', lostAnswer: 'again' },
   readLimitWaits: { purpose: 'limits', lostAnswer: 'again' },
+  readLimitCircles: { purpose: 'limits', lostAnswer: 'again' },
   pushBackLimits: { purpose: 'limits', lostAnswer: 'again' },
   findOlderRuns: { purpose: 'limits', lostAnswer: 'again' },
   tendLimits: { purpose: 'limits', lostAnswer: 'again' },

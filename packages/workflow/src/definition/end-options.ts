@@ -37,6 +37,7 @@ export interface EndedUndo {
     | 'unknown'
     | 'succeeded'
     | 'irreversible'
+    | 'kept'
   readonly error?: SerialisedError | undefined
 }
 

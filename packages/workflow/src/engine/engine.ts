@@ -109,6 +109,7 @@ export class Engine extends RunVerbs implements AsyncDisposable {
     this.#signals = new Signals({ adapter, registry: this.#registry, settings, onDelivered })
     this.#handleParts = {
       adapter,
+      registry: this.#registry,
       watch: this.#watch,
       observer: this.#observer,
       control: this.#control,
@@ -190,7 +191,10 @@ export class Engine extends RunVerbs implements AsyncDisposable {
     this.#assertOpen()
     const settings = checkPruneOptions(options)
     await this.#settings.adapter.open()
-    return pruneRuns({ adapter: this.#settings.adapter, events: this.#events }, settings)
+    return pruneRuns(
+      { adapter: this.#settings.adapter, events: this.#events, registry: this.#registry },
+      settings,
+    )
   }
 
   /**

@@ -253,10 +253,10 @@ export class Working {
   }
 
   #startRetention(): void {
-    const { settings, events } = this.#parts
+    const { settings, events, registry } = this.#parts
     const { adapter, runtime, log, retention } = settings
     if (retention === undefined) return
-    this.#retention = new Retention({ adapter, runtime, log, events, settings: retention })
+    this.#retention = new Retention({ adapter, registry, runtime, log, events, settings: retention })
     this.#retention.start()
   }
 }

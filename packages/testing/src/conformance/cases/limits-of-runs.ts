@@ -53,6 +53,32 @@ export const limitedRunCases: Cases = {
   },
 }
 
+export const limitCircleCases: Cases = {
+  'a step is in a circle if a run that waits for its run holds a slot of its limit': async (given) => {
+    await given.adapter.declareLimits([{ name: 'pairs', concurrency: 1 }])
+    const graph = await given.graph('pair', { a: [], b: ['a'] })
+    const worker = await given.worker()
+    const parent = await given.start(graph)
+    const top = await worker.claimOf(parent, 'a')
+    await worker.settle([enters(top, OF_RUN)])
+    const middle = await given.start(graph, { parent: { runId: parent.id, step: 0 } })
+    const between = await worker.claimOf(middle, 'a')
+    const child = await given.start(graph, { parent: { runId: middle.id, step: 0 } })
+    const other = await given.start(graph)
+    const claims = [await worker.claimOf(child, 'a'), await worker.claimOf(other, 'a')]
+    await worker.settle(claims.map((claim) => enters(claim, OF_RUN)))
+
+    const circle = { runId: child.id, step: 0, limit: 'pairs', key: '', holderId: parent.id }
+    expect(await given.adapter.readLimitCircles()).toEqual([circle])
+    expect(await given.adapter.readLimitCircles({ runId: child.id })).toEqual([circle])
+    expect(await given.adapter.readLimitCircles({ runId: other.id })).toEqual([])
+
+    // The parent does not wait for the run between them any more.
+    await worker.settle([completed(between)])
+    expect(await given.adapter.readLimitCircles()).toEqual([])
+  },
+}
+
 const OF_RUN = entry('pairs', '', 'run')
 
 async function twoPairs(given: Scenario) {

@@ -6,7 +6,7 @@ import type { Child, Wait } from '../../definition/wait.ts'
 import type { WorkflowDefinition } from '../../definition/workflow.ts'
 import { fromJsonText } from '../base/payload.ts'
 import type { Runtime } from '../base/runtime.ts'
-import { type ChildState, decideChild, decideChildUndo } from '../decisions/decide-child.ts'
+import { type ChildState, type ChildUndo, decideChild, decideChildUndo } from '../decisions/decide-child.ts'
 import { decideWait, type WaitStep } from '../decisions/decide-wait.ts'
 import type { AttemptPayloads } from './attempt-payloads.ts'
 import { childRound } from './rounds.ts'
@@ -15,8 +15,8 @@ import { childRound } from './rounds.ts'
 export interface ChildRuns {
   /** Starts the child unless it is there, and looks at it. */
   follow(step: StepWithChild, context: StepContext): Promise<ChildState>
-  /** Cancels the child, or undoes it if it has completed. `over`: nothing of it is left to undo. */
-  undo(step: StepWithChild, context: StepContext): Promise<'open' | 'over'>
+  /** Cancels the child, or undoes it if it has completed. `over`: nothing of it is left to undo. `kept`: it has completed, and keeps its effects. */
+  undo(step: StepWithChild, context: StepContext): Promise<ChildUndo>
 }
 
 /** The attempt of a step that has a child. */
@@ -27,6 +27,8 @@ export interface StepWithChild {
   readonly wait: Child
   /** The step failed with its child, and an operator lets it run again. */
   readonly retried: boolean
+  /** No attempt has begun in the step's row: a child that is there is of an earlier row, which the step that decides the items replaced. */
+  readonly isFirst: boolean
 }
 
 /** What an attempt needs for waits. */
@@ -37,7 +39,7 @@ export interface WaitParts {
 
 /** How a step that waits continues. */
 export function nextLook(
-  attempt: Omit<StepWithChild, 'wait' | 'retried'>,
+  attempt: Omit<StepWithChild, 'wait' | 'retried' | 'isFirst'>,
   wait: Wait,
   payloads: AttemptPayloads,
   { children, runtime }: WaitParts,
@@ -46,7 +48,8 @@ export function nextLook(
   if (wait.kind === 'child') {
     // The row of an item or a round is not read for its first attempt.
     const retried = payloads.isOwnRead && failedWithChild(payloads.own)
-    const look = lookAtChild({ claim, definition, step, wait, retried }, children)
+    const isFirst = claim.attempt === 1 && !(payloads.isOwnRead && payloads.own.waitingSince !== null)
+    const look = lookAtChild({ claim, definition, step, wait, retried, isFirst }, children)
     const isRound = step.map?.part === 'round' && claim.direction === 'forward'
     return isRound ? childRound(attempt, step.map, look, runtime.clock) : look
   }
@@ -65,7 +68,7 @@ function lookAtChild(parent: StepWithChild, children: ChildRuns): Extract<WaitSt
   const { claim, step } = parent
   if (claim.direction === 'undo') {
     const handler = (context: StepContext) => children.undo(parent, context)
-    return { type: 'call', handler, judge: (child) => decideChildUndo(child as 'open' | 'over') }
+    return { type: 'call', handler, judge: (child) => decideChildUndo(child as ChildUndo) }
   }
   const handler = (context: StepContext) => children.follow(parent, context)
   const where = { runId: claim.runId, step }

@@ -5,12 +5,14 @@ import {
   type FoundRun,
   type NewRun,
   type SavedDefinition,
+  type StepShape,
   type WithinTransaction,
 } from '../../adapter/index.ts'
 import type { WorkflowDefinition } from '../../definition/workflow.ts'
 import { BelayError } from '../../errors.ts'
 import { diffShapes } from '../../graph/index.ts'
 import type { Logger } from '../../logger.ts'
+import { sharesFate } from './child-steps.ts'
 import { saveDerived, withVersionOf } from './derived-definition.ts'
 
 export interface DefinitionRegistryParts {
@@ -20,6 +22,14 @@ export interface DefinitionRegistryParts {
   readonly log: Logger
   /** The store lacked a definition that this process had saved. */
   readonly onLost?: (() => void) | undefined
+}
+
+/** Steps of a definition, by number. */
+interface MarkedSteps {
+  /** Those past whose failure a run continues. */
+  readonly mayFail: ReadonlySet<number>
+  /** Those whose children share their fate. */
+  readonly parents: ReadonlySet<number>
 }
 
 /**
@@ -36,7 +46,7 @@ export class DefinitionRegistry {
   readonly #known = new Map<number, WorkflowDefinition>()
   /** Other definitions, as the store has them. */
   readonly #learnt = new Map<number, DefinitionRecord>()
-  readonly #mayFail = new Map<number, ReadonlySet<number>>()
+  readonly #marked = new Map<number, MarkedSteps>()
 
   constructor(parts: DefinitionRegistryParts) {
     this.#parts = parts
@@ -167,12 +177,19 @@ export class DefinitionRegistry {
 
   /** The steps past whose failure runs of this definition continue, by number. Reads a definition that this process does not have, once. */
   async mayFail(definitionId: number): Promise<ReadonlySet<number>> {
-    const known = this.#mayFail.get(definitionId)
+    return (await this.marked(definitionId)).mayFail
+  }
+
+  /** What the readers of runs must know of this definition's steps. Reads a definition that this process does not have, once. */
+  async marked(definitionId: number): Promise<MarkedSteps> {
+    const known = this.#marked.get(definitionId)
     if (known !== undefined) return known
     await this.learn([definitionId])
     const steps = this.recordOf(definitionId)?.shape.steps ?? []
-    const found = new Set(steps.flatMap((shape, step) => (continuesPast(shape) ? [step] : [])))
-    if (steps.length > 0) this.#mayFail.set(definitionId, found)
+    const where = (holds: (shape: StepShape) => boolean) =>
+      new Set(steps.flatMap((shape, step) => (holds(shape) ? [step] : [])))
+    const found = { mayFail: where(continuesPast), parents: where(sharesFate) }
+    if (steps.length > 0) this.#marked.set(definitionId, found)
     return found
   }
 

@@ -1,10 +1,9 @@
 import pLimit from 'p-limit'
 import type { Adapter, RunEnd } from '../../adapter/index.ts'
-import { BelayError } from '../../errors.ts'
 import type { Logger } from '../../logger.ts'
 import { pause, type Runtime } from '../base/runtime.ts'
 import type { Control } from '../control/control.ts'
-import { type FamilyParts, liveChildren } from '../control/family.ts'
+import { byParent, type FamilyParts, ignoreEnded, liveChildren } from '../control/family.ts'
 
 export interface ChildEndsParts extends FamilyParts {
   readonly adapter: Adapter
@@ -87,15 +86,11 @@ export class ChildEnds {
     })
     // It was sent forward again meanwhile.
     if (found === null || found.stop === null) return
-    const by = { actor: `run ${runId}`, reason: `its parent, run ${runId}, was stopped` }
+    const by = byParent(runId, `its parent, run ${runId}, was stopped`)
     const compensate = found.stop !== 'abandonment'
     for (const child of children) {
       // One that has passed its pivot only goes forward.
-      await control.act(child.runId, { type: 'cancel', compensate }, by).catch(ignoreRefusal)
+      await control.act(child.runId, { type: 'cancel', compensate }, by).catch(ignoreEnded)
     }
   }
-}
-
-function ignoreRefusal(error: unknown): void {
-  if (!BelayError.is(error) || (error.code !== 'action_refused' && error.code !== 'unknown_run')) throw error
 }

@@ -10,8 +10,8 @@ import { fromJsonText } from '../base/payload.ts'
 import { pause } from '../base/runtime.ts'
 import { answerOf } from '../base/user-code.ts'
 import type { Control } from '../control/control.ts'
-import { pausedBy } from '../control/family.ts'
-import type { ChildState } from '../decisions/decide-child.ts'
+import { alignPause, byParent, ignoreEnded, wasDoneByParent } from '../control/family.ts'
+import type { ChildState, ChildUndo } from '../decisions/decide-child.ts'
 import { readRun } from '../runs/read-run.ts'
 import { outputsOf } from '../runs/run-snapshot.ts'
 import { type StartChildParts, startChild } from '../start/start-child.ts'
@@ -43,15 +43,20 @@ export class Children implements ChildRuns {
   }
 
   follow(step: StepWithChild, context: StepContext): Promise<ChildState> {
+    // A start whose answer was lost may have started it.
+    let mayBeNew = false
     return this.#persistently(context, async () => {
       const key = childKey(step, context)
-      const found = (await this.#findOwn(step, key)) ?? (await this.#start(step, context, key))
+      let found = await this.#findOwn(step, key)
+      const isEarlier = step.isFirst && found !== null && !mayBeNew
+      mayBeNew = true
+      found ??= await this.#start(step, context, key)
       if (step.wait.detached) return { type: 'detached', runId: found.runId }
-      return this.#look(step, found)
+      return this.#look(step, found, step.retried || isEarlier)
     })
   }
 
-  undo(step: StepWithChild, context: StepContext): Promise<'open' | 'over'> {
+  undo(step: StepWithChild, context: StepContext): Promise<ChildUndo> {
     return this.#persistently(context, async () => {
       const key = childKey(step, context)
       const found = (await this.#find(step, key)) ?? (await this.#bury(step, key))
@@ -59,7 +64,8 @@ export class Children implements ChildRuns {
       // It may complete, or end, between the look and the action. What is paused in its undo stays as it is.
       for (let look = 1; ; look += 1) {
         const status = await this.#statusOf(found.runId)
-        if (status === 'completed' ? step.wait.keepsEffects : isTerminal(status)) return 'over'
+        if (status === 'completed' && step.wait.keepsEffects) return 'kept'
+        if (status !== 'completed' && isTerminal(status)) return 'over'
         if (look === LOOKS_MAX || status === 'compensating' || status === 'compensation_failed') return 'open'
         await this.#stop(step, found.runId, status)
       }
@@ -85,12 +91,13 @@ export class Children implements ChildRuns {
 
   async #start(step: StepWithChild, context: StepContext, key: string): Promise<FoundChild> {
     const { claim, wait } = step
-    const parent = await checkDepth(this.#parts.adapter, step)
+    const parent = await checkDepth(this.#parts, step)
     const input: unknown = wait.computesInput ? await this.#computedInput(step, context) : givenInput(context)
     const child = {
       key,
       input,
       parent: { runId: claim.runId, step: claim.step },
+      parentFence: claim.fence,
       reportsEnd: !wait.detached,
       deadlineMs: await this.#timeLeftMs(step, parent),
       priority: parent?.priority,
@@ -116,12 +123,14 @@ export class Children implements ChildRuns {
     return Math.max(1, deadlineAt - (await this.#parts.adapter.now()))
   }
 
-  async #look(step: StepWithChild, { runId, workflow }: FoundChild): Promise<ChildState> {
-    const { adapter } = this.#parts
+  /** `isRetried`: an operator lets the step run again, so a child that ended without completing runs again too. */
+  async #look(step: StepWithChild, { runId, workflow }: FoundChild, isRetried: boolean): Promise<ChildState> {
+    const { adapter, control } = this.#parts
     const parentId = step.claim.runId
     const statuses = await adapter.readStatuses([runId, parentId], { stored: true })
     const statusOf = (id: string) => statuses.find((found) => found.runId === id)?.status
     const status = statusOf(runId)
+    const bond = { childId: runId, parentId }
     if (status === undefined) {
       throw new PermanentError(
         `Step "${step.step.name}" of run ${parentId} has lost its child: run ${runId} was deleted.`,
@@ -132,15 +141,17 @@ export class Children implements ChildRuns {
       return found === null ? { type: 'open' } : { type: 'completed', outputs: outputsOf(found) }
     }
     if (isTerminal(status)) {
-      if (!step.retried) return this.#failed(runId, workflow, status)
+      // It was cancelled with its parent, without an undo, and its parent goes forward again.
+      const isRevived = () =>
+        status === 'cancelled' && statusOf(parentId) === 'running' && wasDoneByParent(adapter, bond, 'cancel')
+      if (!isRetried && !(await isRevived())) return this.#failed(runId, workflow, status)
       // What was undone of it runs again, as after its own retry().
-      await this.#parts.control.act(runId, { type: 'retry' }, retriedBy(step))
+      await control.act(runId, { type: 'retry' }, retriedBy(step)).catch(ignoreEnded)
       return { type: 'open' }
     }
-    // Whoever paused the parent did not see the child.
-    if (statusOf(parentId) === 'paused' && status === 'running') {
-      await this.#parts.control.act(runId, { type: 'pause' }, pausedBy(parentId))
-    }
+    // Whoever paused or resumed the parent may not have seen the child.
+    if ((statusOf(parentId) === 'paused') !== (status === 'paused'))
+      await alignPause({ adapter, act: control.act.bind(control) }, bond)
     return { type: 'open' }
   }
 
@@ -152,10 +163,7 @@ export class Children implements ChildRuns {
 
   /** Cancels the child, or undoes it if it has completed. It is left alone once that has begun. */
   async #stop({ claim, step }: StepWithChild, childId: string, status: RunStatus): Promise<void> {
-    const by = {
-      actor: `run ${claim.runId}`,
-      reason: `its parent, run ${claim.runId}, is undone (step "${step.name}")`,
-    }
+    const by = byParent(claim.runId, `its parent, run ${claim.runId}, is undone (step "${step.name}")`)
     const action =
       status === 'completed' ? { type: 'undo' as const } : { type: 'cancel' as const, compensate: true }
     await this.#parts.control.act(childId, action, by)
@@ -168,7 +176,7 @@ export class Children implements ChildRuns {
   async #bury(step: StepWithChild, key: string): Promise<FoundChild | null> {
     const { claim, wait } = step
     const parent = { runId: claim.runId, step: claim.step }
-    const buried = { key, parent, startDelayMs: NEVER_MS, buried: true } as const
+    const buried = { key, parent, parentFence: claim.fence, startDelayMs: NEVER_MS, buried: true } as const
     const started = await startChild(this.#parts, wait.of as WorkflowDefinition | string, buried).catch(
       nullIfUnknown,
     )
@@ -216,8 +224,5 @@ function givenInput(context: StepContext): unknown {
 }
 
 function retriedBy({ claim, step }: StepWithChild) {
-  return {
-    actor: `run ${claim.runId}`,
-    reason: `its parent, run ${claim.runId}, was retried (step "${step.name}")`,
-  }
+  return byParent(claim.runId, `its parent, run ${claim.runId}, was retried (step "${step.name}")`)
 }

@@ -36,7 +36,7 @@ export interface BulkResult {
   readonly changed: number
   /** The changed runs. */
   readonly runIds: readonly string[]
-  /** Runs whose state does not allow the action, and why. */
+  /** Runs whose state does not allow the action, and children that only their parents can retry, and why. */
   readonly refused: readonly { readonly runId: string; readonly why: string }[]
   /** References in a list to runs that do not exist: ids, or workflows and keys. */
   readonly unknown: readonly (string | { readonly workflow: string; readonly key: string })[]

@@ -8,6 +8,8 @@ const STEPS_TOLD_MAX = 100
 export interface Actor {
   readonly actor: string | null
   readonly reason: string | null
+  /** The engine acts on a child on behalf of its parent: what operators may do to children does not matter. */
+  readonly isParent?: true
 }
 
 /** Turns a plan into the rows that the store writes, including the entry of the history. */

@@ -2,27 +2,23 @@ import {
   type Adapter,
   type ChangedRun,
   isTerminal,
-  type RunRecord,
   type RunToChange,
   type SavedDefinition,
 } from '../../adapter/index.ts'
 import type { WorkflowDefinition } from '../../definition/workflow.ts'
 import { BelayError } from '../../errors.ts'
 import { anything, checkOptions, type OptionTable, wholeNumber, yesOrNo } from '../../options/index.ts'
-import { runsChild } from '../base/child-steps.ts'
 import { checkDefinition } from '../base/definition-argument.ts'
 import type { DefinitionRegistry } from '../base/definition-registry.ts'
 import type { EventHub } from '../base/events.ts'
 import { toJsonText } from '../base/payload.ts'
-import { explainRun } from '../diagnosis/explain/explain.ts'
 import type { Explanation } from '../diagnosis/explain/explanation.ts'
-import { collectedOf } from '../runs/collected-calls.ts'
-import { readWholeRun } from '../runs/read-run.ts'
 import { unknownRun } from '../runs/run-reference.ts'
 import { type Action, type ActionResult, decideAction } from './action.ts'
 import { cancellation } from './cancel.ts'
 import type { Actor } from './change-of.ts'
-import { assertNoFamily, isPausedBy, liveChildren, openChildren, pausedBy } from './family.ts'
+import { explainStored } from './explain-stored.ts'
+import { alignPause, assertNoFamily, byParent, ignoreEnded, liveChildren, wasDoneByParent } from './family.ts'
 import { historyEntry, type RunHistoryEntry } from './history.ts'
 import {
   ACTION_OPTIONS,
@@ -33,6 +29,7 @@ import {
   WITHIN_ACTION_OPTIONS,
   type WithinActionOptions,
 } from './options.ts'
+import { decideForFamily } from './owned-runs.ts'
 
 export const CANCEL_OPTIONS = {
   ...ACTION_OPTIONS,
@@ -90,24 +87,34 @@ export class Control {
       if (tx === undefined) await this.#actOnChildren(runId, action)
       else await assertNoFamily(adapter, { runId, action: action.type, tx })
     }
-    const decide = (found: RunToChange) => decideAction(found, action, by)
-    const result = await adapter.changeRun({ runId, keepAttempts, decide }, { tx })
+    const result = await decideForFamily(this.#parts, { action, by }, (decide) =>
+      adapter.changeRun({ runId, keepAttempts, decide }, { tx }),
+    )
     if (result === null) throw unknownRun({ runId })
     // Changes within a transaction take effect at its commit: the adapter then wakes workers.
     if (result.changed && tx === undefined) this.#report(runId, action, by, result)
-    // A child may have started between the first look and the pause.
-    if (action.type === 'pause' && tx === undefined) await this.#actOnChildren(runId, action)
+    // A child may have started between the first look and the change.
+    if ((action.type === 'pause' || action.type === 'resume') && tx === undefined)
+      await this.#alignChildren(runId)
     return result
   }
 
   /** The children come first: if this process dies meanwhile, the run is as it was, and its operator repeats the action. */
   async #actOnChildren(runId: string, action: Action & { readonly type: 'pause' | 'resume' }) {
-    for (const child of await liveChildren(this.#parts, runId)) {
-      const isPaused = child.status === 'paused'
+    const { adapter } = this.#parts
+    for (const { runId: childId, status } of await liveChildren(this.#parts, runId)) {
+      const isPaused = status === 'paused'
+      const bond = { childId, parentId: runId }
       const wanted =
-        action.type === 'pause' ? !isPaused : isPaused && (await isPausedBy(this.#parts, child, runId))
-      if (wanted) await this.act(child.runId, action, pausedBy(runId)).catch(ignoreEnded)
+        action.type === 'pause' ? !isPaused : isPaused && (await wasDoneByParent(adapter, bond, 'pause'))
+      if (wanted) await this.act(childId, action, byParent(runId)).catch(ignoreEnded)
     }
+  }
+
+  async #alignChildren(runId: string): Promise<void> {
+    const parts = { adapter: this.#parts.adapter, act: this.act.bind(this) }
+    for (const child of await liveChildren(this.#parts, runId))
+      await alignPause(parts, { childId: child.runId, parentId: runId })
   }
 
   /** Decides an action without doing it. */
@@ -115,10 +122,9 @@ export class Control {
     const { adapter } = this.#parts
     this.#parts.assertOpen()
     await adapter.open()
-    const result = await adapter.changeRun({
-      runId,
-      decide: (found) => ({ change: null, answer: decideAction(found, action, by).answer }),
-    })
+    const result = await decideForFamily(this.#parts, { action, by }, (decide) =>
+      adapter.changeRun({ runId, decide: (found) => ({ change: null, answer: decide(found).answer }) }),
+    )
     if (result === null) throw unknownRun({ runId })
     return result
   }
@@ -226,31 +232,9 @@ export class Control {
 
   /** Explains what a run waits for. */
   async explain(runId: string): Promise<Explanation> {
-    const { adapter } = this.#parts
     this.#parts.assertOpen()
-    await adapter.open()
-    const found = await readWholeRun(this.#parts, runId, { outputs: false })
-    if (found === null) throw unknownRun({ runId })
-    const [[definition], workers, now] = await Promise.all([
-      adapter.readDefinitions([found.run.definitionId]),
-      adapter.listWorkers(),
-      adapter.now(),
-    ])
-    const { shape } = definition!
-    const children = shape.steps.some(runsChild) ? await openChildren(adapter, runId) : []
-    const hasEnded = shape.endSteps === true && isTerminal(found.run.status)
-    const followUp = hasEnded ? await this.#explainFollowUp(found.run) : undefined
-    const collected = shape.collects === undefined ? null : await collectedOf(adapter, found.run)
-    const mayWait = found.steps.some(({ status }) => status === 'ready')
-    const limitWaits = mayWait ? await adapter.readLimitWaits(runId) : []
-    return explainRun({ ...found, shape, children, followUp, collected, limitWaits, workers, now })
-  }
-
-  /** Explains the run in which the end steps of this ended run go on. Undefined if it was not started yet. */
-  async #explainFollowUp(run: RunRecord): Promise<Explanation | undefined> {
-    const newest = await this.#parts.adapter.listRuns({ parentId: run.runId, limit: NEWEST })
-    const found = newest.find((child) => isFollowUp(child, run))
-    return found === undefined ? undefined : this.explain(found.runId)
+    await this.#parts.adapter.open()
+    return explainStored(this.#parts, runId)
   }
 
   #report(runId: string, action: Action, by: Actor, { from, run, queued, drains }: ActionResult): void {
@@ -263,19 +247,6 @@ export class Control {
     if (queued) onQueued()
     if (drains) onStopped([runId])
   }
-}
-
-/** Its children were started before it ended. Runs are listed by the clocks of those who started them, which may differ a little. */
-const NEWEST = 100
-
-/** Whether a run was started for the newest end of another. One that was sent forward again may have others, of its earlier ends. */
-function isFollowUp({ parent, createdAt }: RunRecord, { finishedAt }: RunRecord): boolean {
-  return parent?.step === null && finishedAt !== null && createdAt >= finishedAt
-}
-
-/** The child ended meanwhile. */
-function ignoreEnded(error: unknown): void {
-  if (!BelayError.is(error) || (error.code !== 'action_refused' && error.code !== 'unknown_run')) throw error
 }
 
 function eventFields({ actor, reason }: Actor): {

@@ -9,10 +9,11 @@ import {
 import { BelayError } from '../../errors.ts'
 import { hasChildren, sharesFate } from '../base/child-steps.ts'
 import type { DefinitionRegistry } from '../base/definition-registry.ts'
+import type { Action } from './action.ts'
 import type { Actor } from './change-of.ts'
 
 export interface FamilyParts {
-  readonly adapter: Pick<Adapter, 'findRun' | 'listRuns' | 'readHistory'>
+  readonly adapter: Pick<Adapter, 'findRun' | 'listRuns' | 'readHistory' | 'readStatuses'>
   readonly registry: DefinitionRegistry
 }
 
@@ -51,20 +52,62 @@ export async function openChildren(
   }
 }
 
-/** Who pauses and resumes a child together with its parent. */
-export function pausedBy(parentId: string): Actor {
-  return { actor: `run ${parentId}`, reason: null }
+/** A parent, or the step of a parent, that acts on its child. */
+export function byParent(parentId: string, reason: string | null = null): Actor {
+  return { actor: `run ${parentId}`, reason, isParent: true }
 }
 
-/** Whether the child was paused together with its parent: one that an operator paused stays paused. */
-export async function isPausedBy(
-  { adapter }: FamilyParts,
-  child: RunRecord,
-  parentId: string,
+/** Whether the child's newest action of this kind was its parent's: one that an operator paused stays paused, one that an operator cancelled has failed. */
+export async function wasDoneByParent(
+  adapter: Pick<Adapter, 'readHistory'>,
+  { childId, parentId }: Bond,
+  wanted: 'pause' | 'cancel',
 ): Promise<boolean> {
-  const history = await adapter.readHistory({ runId: child.runId, limit: 100 })
-  const last = history.filter(({ action }) => action === 'pause').at(-1)
-  return last?.actor === pausedBy(parentId).actor
+  const history = await adapter.readHistory({ runId: childId, limit: HISTORY_MAX })
+  const last = history.filter(({ action }) => action === wanted).at(-1)
+  return last?.actor === byParent(parentId).actor
+}
+
+const HISTORY_MAX = 100
+
+/** A child and its parent. */
+export interface Bond {
+  readonly childId: string
+  readonly parentId: string
+}
+
+/**
+ * Pauses the child of a paused parent, and resumes a child that was paused with a parent that goes on. Looks again after it has acted: whoever changes
+ * the parent meanwhile aligns its children after the change, so whoever comes last sees what the other did.
+ */
+export async function alignPause(
+  { adapter, act }: Pick<FamilyParts, 'adapter'> & Pick<Acting, 'act'>,
+  { childId, parentId }: Bond,
+): Promise<void> {
+  for (let look = 0; look < LOOKS_MAX; look += 1) {
+    const statuses = await adapter.readStatuses([childId, parentId], { stored: true })
+    const statusOf = (id: string) => statuses.find(({ runId }) => runId === id)?.status
+    const [child, parent] = [statusOf(childId), statusOf(parentId)]
+    if (child === undefined || parent === undefined || isTerminal(child)) return
+    if ((parent === 'paused') === (child === 'paused')) return
+    const isHeld = child === 'paused' && (await wasDoneByParent(adapter, { childId, parentId }, 'pause'))
+    if (child === 'paused' && !isHeld) return
+    const type = child === 'paused' ? 'resume' : 'pause'
+    await act(childId, { type }, byParent(parentId)).catch(ignoreEnded)
+  }
+}
+
+/** More often than operators change their minds. */
+const LOOKS_MAX = 20
+
+/** What acts on runs. */
+export interface Acting {
+  readonly act: (runId: string, action: Action, by: Actor) => Promise<unknown>
+}
+
+/** The child ended meanwhile. */
+export function ignoreEnded(error: unknown): void {
+  if (!BelayError.is(error) || (error.code !== 'action_refused' && error.code !== 'unknown_run')) throw error
 }
 
 /**

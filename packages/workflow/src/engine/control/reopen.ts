@@ -1,5 +1,5 @@
 import type { RunToChange, StepChange, StoredStep } from '../../adapter/index.ts'
-import { isBuried } from '../base/child-steps.ts'
+import { isBuried, sharesFate } from '../base/child-steps.ts'
 import { dependentsIn, isContinued, isSettled, type Plan } from './plan.ts'
 import { isForward, remedyOfUndo, runRefusal, stepRefusal } from './refusal.ts'
 
@@ -121,7 +121,7 @@ function whatRunsAgain(found: RunToChange, { stoodIn, again: wanted }: Wanted): 
     if (usedFailure || (wanted !== undefined && below.includes('anew'))) assertNothingStands(found, number)
     const begins = beginsAgain(found, dependents, number)
     if (step.status === 'compensated' || begins === 'anew' || below.includes('anew') || usedFailure)
-      again[number] = 'anew'
+      again[number] = keepsChildren(found, number) ? 'again' : 'anew'
     else if (!isSettled(found, step) || begins === 'again' || below.includes('again') || number === wanted)
       again[number] = 'again'
   })
@@ -137,13 +137,33 @@ function beginsAgain(found: RunToChange, dependents: readonly (readonly number[]
   const { steps, shape } = found
   const { kind } = shape.steps[number]!
   if (kind !== 'map' && kind !== 'repeat') return undefined
-  // Its items follow it.
-  const after = steps.findIndex(({ itemKey }, place) => place > number && itemKey === undefined)
-  const items = steps.slice(number + 1, after)
+  const items = itemsOf(found, number).map((place) => steps[place]!)
   if (kind === 'repeat' && items.some(({ status }) => status === 'compensated')) return 'anew'
   const join = steps[dependents[number]!.at(-1)!]!
   const isOpen = steps[number]!.status === 'completed' && !isSettled(found, join)
   return isOpen && items.every(neverBegun) ? 'again' : undefined
+}
+
+/**
+ * Whether a step has a child that was not undone with its run, because it keeps its effects, or an item or a round of it has. Such a step runs again in
+ * its round, so that it finds its child: another one would have the effects twice.
+ */
+function keepsChildren(found: RunToChange, number: number): boolean {
+  const { steps, shape } = found
+  const { kind } = shape.steps[number]!
+  if (kind === 'map' || kind === 'repeat')
+    return itemsOf(found, number).some((place) => hasKeptChild(found, place))
+  return steps[number]!.status !== 'compensated' && sharesFate(shape.steps[number]!)
+}
+
+function hasKeptChild({ steps, shape }: RunToChange, number: number): boolean {
+  return steps[number]!.status === 'completed' && sharesFate(shape.steps[number]!)
+}
+
+/** The places of the items that a step decided, which follow it. */
+function itemsOf({ steps }: RunToChange, opener: number): readonly number[] {
+  const after = steps.findIndex(({ itemKey }, place) => place > opener && itemKey === undefined)
+  return Array.from({ length: after - opener - 1 }, (_, index) => opener + 1 + index)
 }
 
 function neverBegun({ status, startedAt }: StoredStep): boolean {

@@ -20,6 +20,9 @@ export type ChildState =
       readonly cause: RunCause | undefined
     }
 
+/** What is left to undo of a step's child. */
+export type ChildUndo = 'open' | 'over' | 'kept'
+
 /** Decides how a step continues whose child was looked at. A child that has not ended wakes its step when it ends. */
 export function decideChild(
   { runId, step }: { readonly runId: string; readonly step: StepDefinition },
@@ -50,10 +53,16 @@ export function decideChild(
 const CHILD_UNDO_LOOK_MS = 60_000
 
 /** Decides how the undo of a step continues whose child was looked at. */
-export function decideChildUndo(child: 'open' | 'over'): WaitAnswer {
-  return child === 'open'
-    ? { type: 'waits', wake: { afterMs: CHILD_UNDO_LOOK_MS } }
-    : { type: 'output', value: undefined }
+export function decideChildUndo(child: ChildUndo): WaitAnswer {
+  switch (child) {
+    case 'open':
+      return { type: 'waits', wake: { afterMs: CHILD_UNDO_LOOK_MS } }
+    case 'over':
+      return { type: 'output', value: undefined }
+    // The step stays as it was: nothing of it was undone, so a retry finds the same child.
+    case 'kept':
+      return { type: 'relay' }
+  }
 }
 
 function errorOf(cause: RunCause | undefined): Error | undefined {

@@ -33,6 +33,8 @@ export type WaitStep =
   | { readonly type: 'received' }
   | { readonly type: 'output'; readonly value: unknown }
   | { readonly type: 'threw'; readonly error: unknown }
+  /** An undo: nothing is undone. */
+  | { readonly type: 'relay' }
   /** The handler must be called, and `judge` interprets what it returned. `asks`: the option whose function it is, if it is one. */
   | {
       readonly type: 'call'

@@ -6,7 +6,7 @@ import { checkOptions, duration, type OptionTable, share } from '../../options/i
 import type { SetBack } from '../base/store-history.ts'
 import type { Finding } from './finding.ts'
 import { findingsOf } from './findings.ts'
-import { limitFindings } from './limit-findings.ts'
+import { circleFindings, limitFindings } from './limit-findings.ts'
 import { refused, type SetAsideWork } from './refused-findings.ts'
 import { scheduleFindings } from './schedule-findings.ts'
 
@@ -65,12 +65,15 @@ export async function doctor(
   }
   const diagnosis = await adapter.diagnose({ overdueMs, recentMs })
   const derivedFrom = await derivedVersions(adapter, diagnosis)
+  const limits = await adapter.readLimits()
+  const waits = limits.some(({ waiting, inUse }) => waiting > 0 && inUse > 0)
   const findings = [
     ...(setBack === undefined ? [] : [wentBack(setBack)]),
     ...aside.map((one) => refused(one, diagnosis.now)),
     ...findingsOf(diagnosis, { pausedMs, failureRate, dev, derivedFrom }),
     ...(await scheduleFindings(adapter, diagnosis, overdueMs)),
-    ...(await adapter.readLimits()).flatMap(limitFindings),
+    ...limits.flatMap(limitFindings),
+    ...circleFindings(limits, waits ? await adapter.readLimitCircles() : []),
   ]
   return {
     healthy: findings.length === 0,

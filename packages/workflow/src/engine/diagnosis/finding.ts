@@ -66,6 +66,13 @@ type FindingFacts =
       /** Of all keys. */
       readonly waiting: number
     }
+  /** A run waits for a slot that its parent, or one above it, holds until this run has ended, and the key has no other slot. */
+  | {
+      readonly type: 'limit_circle'
+      readonly limit: string
+      readonly runId: string
+      readonly holderId: string
+    }
   /** The store cannot be used as it is. */
   | { readonly type: 'store_unusable'; readonly code: BelayErrorCode }
   /** Schedules that should have fired: no worker runs, or none can reach them. */

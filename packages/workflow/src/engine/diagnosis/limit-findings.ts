@@ -1,4 +1,4 @@
-import type { LimitRecord } from '../../adapter/index.ts'
+import type { LimitCircle, LimitRecord } from '../../adapter/index.ts'
 import { counted } from '../../words.ts'
 import type { Finding } from './finding.ts'
 
@@ -18,4 +18,30 @@ export function limitFindings(record: LimitRecord): readonly Finding[] {
   const remedy =
     'Look again in a few seconds: every worker with limits looks for such steps. If none has run, start a worker for their workflow; else report it.'
   return [{ type: 'stalled_limit', limit, waiting, message, remedy }]
+}
+
+/** Families that wait for themselves: every slot of a key is held by a run that waits for a child, and a child waits for a slot. */
+export function circleFindings(
+  limits: readonly LimitRecord[],
+  circles: readonly LimitCircle[],
+): readonly Finding[] {
+  const slots = new Map(
+    limits.map(({ name, concurrency, rate }) => [name, rate === null ? concurrency : null]),
+  )
+  return circles.flatMap(({ runId, holderId, limit, key }): readonly Finding[] => {
+    const inLine = circles.filter((other) => other.limit === limit && other.key === key)
+    const held = new Set(inLine.map((other) => other.holderId)).size
+    if (held < (slots.get(limit) ?? Number.POSITIVE_INFINITY)) return []
+    const message = `Run ${runId} waits for a slot of limit "${limit}"${ofKey(key)}, which run ${holderId} holds: its parent, or one above it, which waits until this run has ended.`
+    return [{ type: 'limit_circle', limit, runId, holderId, message, remedy: circleRemedy(limit) }]
+  })
+}
+
+/** How a family stops waiting for itself. */
+export function circleRemedy(limit: string): string {
+  return `Raise the limit for now, with engine.limits.set('${limit}', …), so that both have a slot; then give the child's workflow a limit or a key of its own, or only one of the two workflows the limit.`
+}
+
+function ofKey(key: string): string {
+  return key === '' ? '' : ` for key "${key}"`
 }

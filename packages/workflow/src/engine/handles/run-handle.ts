@@ -2,6 +2,7 @@ import type { Adapter } from '../../adapter/index.ts'
 import type { Receives, ReceivesAnything } from '../../definition/index.ts'
 import { BelayError } from '../../errors.ts'
 import { checkOptions } from '../../options/index.ts'
+import type { DefinitionRegistry } from '../base/definition-registry.ts'
 import { valuesByKey } from '../base/told-values.ts'
 import type { Action } from '../control/action.ts'
 import type { CancelOptions, Control } from '../control/control.ts'
@@ -204,6 +205,7 @@ export type ApproveOptionsOf<Payload> = undefined extends Payload
 
 export interface RunHandleParts {
   readonly adapter: Adapter
+  readonly registry: DefinitionRegistry
   readonly watch: RunWatch
   readonly observer: RunObserver
   readonly control: Control
@@ -276,7 +278,7 @@ class Handle {
   }
 
   async status(): Promise<RunSnapshot> {
-    const found = await readPage(this.#parts.adapter, this.id, checkItemsPage('status()', {}))
+    const found = await readPage(this.#parts, this.id, checkItemsPage('status()', {}))
     if (found === null) throw unknownRun({ runId: this.id })
     return { ...runSnapshot(found), ...(await callsOf(this.#parts.adapter, found.run)) }
   }

@@ -103,7 +103,7 @@ export class Runs {
     const lookup = runLookup('runs.get()', run)
     await this.#adapter.open()
     const named = 'runId' in lookup ? lookup : await this.#adapter.findRun(lookup)
-    const found = named === null ? null : await readPage(this.#adapter, named.runId, page)
+    const found = named === null ? null : await readPage(this.#dropping, named.runId, page)
     if (found === null || !isNamedBy(lookup, found.run)) return undefined
     return { ...runSnapshot(found), ...(await callsOf(this.#adapter, found.run)) }
   }

@@ -16,6 +16,7 @@ import {
   someOf,
   wholeNumber,
 } from '../../options/index.ts'
+import type { DefinitionRegistry } from '../base/definition-registry.ts'
 import type { EventHub } from '../base/events.ts'
 import { historyEntry, type RunHistoryEntry } from '../control/history.ts'
 import type { SeenRun } from '../runs/run-feed.ts'
@@ -124,11 +125,14 @@ export function checkPruneOptions(given: PruneOptions): PruneSettings {
   return { ...others, olderThanMs: olderThan, narrowing: { workflow, tags }, archive, signal, onProgress }
 }
 
+export interface PruneParts {
+  readonly adapter: Adapter
+  readonly events: EventHub
+  readonly registry: Pick<DefinitionRegistry, 'marked'>
+}
+
 /** Prunes until no run is old enough, the limit is reached, or the signal fires. */
-export async function pruneRuns(
-  parts: { readonly adapter: Adapter; readonly events: EventHub },
-  settings: PruneSettings,
-): Promise<PruneReport> {
+export async function pruneRuns(parts: PruneParts, settings: PruneSettings): Promise<PruneReport> {
   const { adapter } = parts
   const { statuses, narrowing, signal, limit, batch } = settings
   const finishedBefore = (await adapter.now()) - settings.olderThanMs
@@ -154,7 +158,7 @@ export async function pruneRuns(
 
 /** Archives a batch, if there is an archive, then deletes it. Resolves to the number of deleted runs. */
 export async function pruneBatch(
-  { adapter, events }: { readonly adapter: Adapter; readonly events: EventHub },
+  parts: PruneParts,
   batch: {
     readonly runIds: readonly string[]
     readonly finishedBefore: number
@@ -162,18 +166,19 @@ export async function pruneBatch(
     readonly archive: Archive | undefined
   },
 ): Promise<number> {
+  const { adapter, events } = parts
   const { runIds, finishedBefore, statuses, archive } = batch
   const pruned =
     archive === undefined
       ? (await adapter.prune({ runIds, finishedBefore })).length
-      : await archiveAndPrune(adapter, { runIds, finishedBefore, archive })
+      : await archiveAndPrune(parts, { runIds, finishedBefore, archive })
   if (pruned > 0) events.emit('runs.pruned', { pruned, statuses })
   return pruned
 }
 
 /** Reads one run at a time, so that archiving does not take connections from running steps. */
 async function archiveAndPrune(
-  adapter: Adapter,
+  { adapter, registry }: Pick<PruneParts, 'adapter' | 'registry'>,
   batch: { readonly runIds: readonly string[]; readonly finishedBefore: number; readonly archive: Archive },
 ): Promise<number> {
   const { finishedBefore, archive } = batch
@@ -190,7 +195,8 @@ async function archiveAndPrune(
     const found = await adapter.readRun(runId)
     if (found === null || !isEndedBefore(found.run, finishedBefore)) continue
     const history = await adapter.readHistory({ runId, limit: HISTORY_MAX })
-    runs.push({ ...runSnapshot(found), history: history.map(historyEntry) })
+    const { parents } = await registry.marked(found.run.definitionId)
+    runs.push({ ...runSnapshot({ ...found, parents }), history: history.map(historyEntry) })
     chars += payloadChars(found) + historyChars(history)
     if (chars >= ARCHIVE_CHARS_MAX) await takeOver()
   }
@@ -206,7 +212,7 @@ function historyChars(history: readonly HistoryRecord[]): number {
   return history.reduce((sum, { change }) => sum + (change?.length ?? 0), 0)
 }
 
-function payloadChars({ run, steps, values }: Omit<SeenRun, 'mayFail'>): number {
+function payloadChars({ run, steps, values }: Omit<SeenRun, 'mayFail' | 'parents'>): number {
   const told = values.reduce((sum, { value }) => sum + value.length, 0)
   const own = told + (run.input?.length ?? 0) + (run.cause?.length ?? 0)
   return steps.reduce((sum, step) => sum + (step.output?.length ?? 0) + (step.error?.length ?? 0), own)

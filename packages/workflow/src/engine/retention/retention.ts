@@ -1,5 +1,6 @@
 import { type Adapter, ENDS, type EndStatus } from '../../adapter/index.ts'
 import type { Logger } from '../../logger.ts'
+import type { DefinitionRegistry } from '../base/definition-registry.ts'
 import type { EventHub } from '../base/events.ts'
 import { Loop } from '../base/loop.ts'
 import { isUnavailable } from '../base/outage.ts'
@@ -21,6 +22,7 @@ interface RetentionParts {
   readonly runtime: Runtime
   readonly log: Logger
   readonly events: EventHub
+  readonly registry: Pick<DefinitionRegistry, 'marked'>
   readonly settings: RetentionSettings
 }
 
@@ -111,7 +113,7 @@ export class Retention {
   }
 }
 
-function rulesOf({ adapter, events, runtime, settings }: RetentionParts): readonly Rule[] {
+function rulesOf({ adapter, events, registry, runtime, settings }: RetentionParts): readonly Rule[] {
   const { archive: given } = settings
   const rules = settings.ends.map(({ status, keptMs }): Rule => {
     const archive = given && archiveApart(given, runtime)
@@ -120,7 +122,7 @@ function rulesOf({ adapter, events, runtime, settings }: RetentionParts): readon
       keptMs,
       keyed: false,
       act: (runIds, finishedBefore) =>
-        pruneBatch({ adapter, events }, { runIds, finishedBefore, statuses: [status], archive }),
+        pruneBatch({ adapter, events, registry }, { runIds, finishedBefore, statuses: [status], archive }),
       cursor: null,
     }
   })

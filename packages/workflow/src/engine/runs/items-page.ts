@@ -9,6 +9,7 @@ import {
   wholeNumber,
 } from '../../options/index.ts'
 import { openersByMap } from './map-state.ts'
+import type { RunReading } from './read-run.ts'
 import { unknownStep } from './unknown-step.ts'
 
 /** Which items of maps a read of a run includes. */
@@ -48,7 +49,12 @@ export function checkItemsPage(
 type CheckedPage = ItemsPage & { readonly limit: number }
 
 /** Reads a run with a page of items. Throws `invalid_option` if it names no map of the run. */
-export async function readPage(adapter: Adapter, runId: string, page: CheckedPage) {
+export async function readPage({ adapter, registry }: RunReading, runId: string, page: CheckedPage) {
+  const found = await readItems(adapter, runId, page)
+  return found === null ? null : { ...found, ...(await registry.marked(found.run.definitionId)) }
+}
+
+async function readItems(adapter: Adapter, runId: string, page: CheckedPage) {
   const { of } = page
   if (of === undefined) return adapter.readRun(runId, itemsToRead(page))
   const found = await adapter.readRun(runId, 'none')

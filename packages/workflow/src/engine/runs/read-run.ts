@@ -10,7 +10,7 @@ import type { SeenRun } from './run-feed.ts'
 
 export interface RunReading {
   readonly adapter: Adapter
-  readonly registry: DefinitionRegistry
+  readonly registry: Pick<DefinitionRegistry, 'marked'>
 }
 
 type ReadRun = NonNullable<Awaited<ReturnType<Adapter['readRun']>>>
@@ -21,7 +21,7 @@ const GROUPS_MAX = 16
 /** Reads a run for those who wait for its outputs: without items, whose outputs are in those of their maps. Null if there is no such run. */
 export async function readRun({ adapter, registry }: RunReading, runId: string): Promise<SeenRun | null> {
   const found = await adapter.readRun(runId, 'none')
-  return found === null ? null : { ...found, mayFail: await registry.mayFail(found.run.definitionId) }
+  return found === null ? null : { ...found, ...(await registry.marked(found.run.definitionId)) }
 }
 
 /**
@@ -50,6 +50,6 @@ export async function readWholeRun(
     ...found,
     steps: [...steps, ...rows],
     items,
-    mayFail: await registry.mayFail(found.run.definitionId),
+    ...(await registry.marked(found.run.definitionId)),
   }
 }

@@ -12,7 +12,7 @@ export interface UndoReport {
    * permanently. `waiting`: its undo waits for one that failed. `unknown`: not undone, and its effect is unknown, because it timed out, lost a
    * worker, or an operator gave it up. Check it by hand; with `compensateOn: 'started'` such steps are undone too. `succeeded`: took effect but was
    * not undone: its output could not be stored, and it has no compensation or the run was cancelled without an undo. `irreversible`: completed, and
-   * its definition says that nothing can undo it.
+   * its definition says that nothing can undo it. `kept`: its child completed, and keeps its effects (`compensate: false`).
    */
   readonly result:
     | 'compensated'
@@ -22,6 +22,7 @@ export interface UndoReport {
     | 'unknown'
     | 'succeeded'
     | 'irreversible'
+    | 'kept'
   readonly error: SerialisedError | undefined
 }
 
@@ -56,7 +57,8 @@ export class RunFailedError extends BelayError {
 export function undoReport(run: RunSnapshot): readonly UndoReport[] {
   const undone = new Set(run.steps.filter(({ status }) => status === 'compensated').map(({ name }) => name))
   return run.steps.flatMap((step): UndoReport[] => {
-    const { name, status, error, losses, succeeded, irreversible, undo } = step
+    const { name, status, error, losses, succeeded, irreversible, kept, undo } = step
+    if (kept) return [{ step: name, result: 'kept', error: undefined }]
     switch (status) {
       case 'completed':
         return irreversible ? [{ step: name, result: 'irreversible', error: undefined }] : []
@@ -110,15 +112,22 @@ function undoLine(status: RunStatus, undo: readonly UndoReport[]): string {
   const named = (wanted: UndoReport['result']) =>
     undo.filter(({ result }) => result === wanted).map(({ step }) => `"${step}"`)
   const [unknown, succeeded, irreversible] = [named('unknown'), named('succeeded'), named('irreversible')]
+  const kept = named('kept')
   const known = undo.filter(({ result }) => !NOT_UNDONE.has(result))
   const lines = [knownLine(status, known)]
   if (unknown.length > 0) lines.push(`What ${unknown.join(', ')} did is unknown, and was not undone.`)
   if (succeeded.length > 0) lines.push(`What ${succeeded.join(', ')} did took effect, and was not undone.`)
   if (irreversible.length > 0) lines.push(`What ${irreversible.join(', ')} did cannot be undone, and stays.`)
+  if (kept.length > 0) lines.push(`What the children of ${kept.join(', ')} did is kept.`)
   return lines.join(' ')
 }
 
-const NOT_UNDONE: ReadonlySet<UndoReport['result']> = new Set(['unknown', 'succeeded', 'irreversible'])
+const NOT_UNDONE: ReadonlySet<UndoReport['result']> = new Set([
+  'unknown',
+  'succeeded',
+  'irreversible',
+  'kept',
+])
 
 function knownLine(status: RunStatus, undo: readonly UndoReport[]): string {
   const count = (result: UndoReport['result']) => undo.filter((entry) => entry.result === result).length

@@ -7,6 +7,8 @@ export interface SeenRun {
   readonly values: readonly ValueRecord[]
   /** The steps, by number, past whose failure the run continues. */
   readonly mayFail: ReadonlySet<number>
+  /** The steps, by number, whose children share their fate. */
+  readonly parents: ReadonlySet<number>
   /** The items among the steps. Undefined if they were not read in groups, or not at all. */
   readonly items?: ReadItems | undefined
   /** Only if not all items of maps were read. */

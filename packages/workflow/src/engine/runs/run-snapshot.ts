@@ -8,6 +8,7 @@ import {
   type StepRecord,
   type StepStatus,
   skipOf,
+  templateOf,
   type UndoRecord,
 } from '../../adapter/index.ts'
 import type { RunCause, SerialisedError } from '../../cause.ts'
@@ -79,6 +80,8 @@ export interface StepSnapshot {
   readonly succeeded: boolean
   /** True if its definition says that nothing can undo its effect. */
   readonly irreversible: boolean
+  /** True if its run was undone, and what the step's child did was kept: the child completed, and keeps its effects (`compensate: false`). */
+  readonly kept: boolean
   /** Why the step was skipped; undefined for any other step. */
   readonly skip: StepSkip | undefined
   /** When the newest attempt began and ended. */
@@ -143,6 +146,7 @@ export function runSnapshot({
   run,
   steps,
   values,
+  parents,
   itemCounts = countItems(steps),
 }: Omit<SeenRun, 'mayFail'>): RunSnapshot {
   const openers = openersByMap(steps)
@@ -150,12 +154,24 @@ export function runSnapshot({
     const opener = openers.get(name)
     return opener === undefined ? progressOf(values, step) : mapProgress(opener, itemCounts)
   }
+  // An undo that has undone nothing leaves no trace but the status.
+  const isUndone = run.status === 'compensated' || steps.some(({ undo }) => undo !== null)
   return {
     ...runSummary(run),
-    steps: steps.map((step) => ({ ...stepSnapshot(step), progress: progress(step) })),
+    steps: steps.map((step) => ({
+      ...stepSnapshot(step),
+      kept: isUndone && parents.has(templateOf(step.step)) && isKept(step),
+      progress: progress(step),
+    })),
     maps: mapStates(steps, itemCounts),
     values: valuesByKey(values),
   }
+}
+
+/** Of a run that was undone: the undo of a step that began its child ends as `compensated`, unless the child keeps its effects. */
+function isKept({ status, startedAt, itemKey, name }: StepRecord): boolean {
+  if (itemKey === undefined && isOpenerName(name)) return false
+  return status === 'completed' || ((status === 'failed' || status === 'cancelled') && startedAt !== null)
 }
 
 /** The outputs of a completed run, by step. Those of a map's items are together in the map's. */
@@ -196,7 +212,7 @@ export function outputOf(
   return fromJsonText(settledText({ failed: (undoOf ?? status) === 'failed', branch, output, error }))
 }
 
-function stepSnapshot(step: StepRecord): Omit<StepSnapshot, 'progress'> {
+function stepSnapshot(step: StepRecord): Omit<StepSnapshot, 'progress' | 'kept'> {
   return {
     name: step.name,
     ...(step.itemKey === undefined ? {} : { itemKey: step.itemKey }),

@@ -167,7 +167,7 @@ export class RunStarter<New extends NewRun = NewRun, Started extends StartedRun 
 }
 
 function isOwn(started: StartedRun, { runId }: NewRun): boolean {
-  return started.runId === runId && started.full === undefined
+  return started.runId === runId && started.full === undefined && started.lost === undefined
 }
 
 function placesOf<New extends NewRun, Started extends StartedRun>(

@@ -22,7 +22,7 @@ export interface StartChildParts {
 }
 
 /** The run to start, with the longest that it may take besides its own deadline. A buried one has no input: none of its steps ever begins. */
-type NewChild = Pick<NewRun, 'key' | 'parent' | 'reportsEnd' | 'startDelayMs' | 'priority'> &
+type NewChild = Pick<NewRun, 'key' | 'parent' | 'parentFence' | 'reportsEnd' | 'startDelayMs' | 'priority'> &
   (
     | { readonly input: unknown; readonly deadlineMs?: number | undefined; readonly buried?: false }
     | { readonly buried: true }
@@ -32,7 +32,7 @@ type NewChild = Pick<NewRun, 'key' | 'parent' | 'reportsEnd' | 'startDelayMs' | 
  * Starts the child of a step, unless its key is taken.
  *
  * @throws PermanentError for an input that the child's schema refuses.
- * @throws BelayError `unknown_workflow`, and the store's errors.
+ * @throws BelayError `lease_lost` if the attempt with `parentFence` has lost its step, `unknown_workflow`, and the store's errors.
  */
 export async function startChild(
   parts: StartChildParts,
@@ -44,7 +44,7 @@ export async function startChild(
   const definition =
     workflow === undefined ? await stored(parts, of as string) : await registry.save(workflow)
   if (definition.shape.collects !== undefined && child.buried !== true) throw collecting(definition)
-  const { key, parent, reportsEnd, startDelayMs } = child
+  const { key, parent, parentFence, reportsEnd, startDelayMs } = child
   const run: NewRun = {
     runId: settings.runtime.newId(),
     definitionId: definition.id,
@@ -54,6 +54,7 @@ export async function startChild(
       child.buried === true ? undefined : sooner(workflow?.deadlineMs ?? undefined, child.deadlineMs),
     key,
     parent,
+    parentFence,
     reportsEnd: reportsEnd === true || definition.shape.endSteps === true || hasChildren(definition.shape),
     startDelayMs,
     ...priorities(workflow ?? definition.shape, child.priority || undefined),
@@ -61,6 +62,7 @@ export async function startChild(
   const limited = child.buried === true ? run : await withChildLimits(parts, workflow, definition, run)
   const started = await starter.start(limited)
   const { runId, created } = started
+  if (started.lost === true) throw stepLost(run)
   if (started.full !== undefined) throw refusedChild(limited, started)
   if (created && child.buried !== true) onStarted({ run, definition })
   return { runId, workflow: definition.name, created }
@@ -79,6 +81,16 @@ async function withChildLimits(
   } catch (cause) {
     throw new PermanentError(messageOf(cause), { cause })
   }
+}
+
+/** The attempt's outcome meets its fence too: nothing of it is recorded. */
+function stepLost({ workflow, parent }: NewRun): BelayError {
+  const runId = parent!.runId
+  return new BelayError(
+    'lease_lost',
+    `No child "${workflow}" of run ${runId} was started: the step that starts it no longer belongs to this worker, which was presumed dead, or its run has ended meanwhile.`,
+    { runId },
+  )
 }
 
 /** The step fails: whoever says that a start is refused does not want it to be tried until it is not. */

@@ -1,6 +1,7 @@
 import type {
   CollectedCalls,
   DefinitionShape,
+  LimitCircle,
   LimitWait,
   RunRecord,
   RunStatus,
@@ -20,6 +21,8 @@ export interface RunToExplain {
   readonly children?: readonly RunRecord[] | undefined
   /** Its steps that wait for slots. */
   readonly limitWaits?: readonly LimitWait[] | undefined
+  /** Those of them for whose slots runs above this one wait too. */
+  readonly limitCircles?: readonly LimitCircle[] | undefined
   /** What its steps told. */
   readonly values?: readonly ValueRecord[] | undefined
   /** Of its follow-up, in which its end steps run. Undefined if it has none, or if that was not started yet. */

@@ -2,6 +2,7 @@ import { holdsLease } from '../../../adapter/holds-lease.ts'
 import {
   factsOfKind,
   type JsonText,
+  type LimitCircle,
   type LimitWait,
   type RunRecord,
   STEP_KINDS,
@@ -9,6 +10,7 @@ import {
 } from '../../../adapter/index.ts'
 import { rateWords } from '../../../adapter/rate-words.ts'
 import type { SerialisedError } from '../../../cause.ts'
+import { circleRemedy } from '../limit-findings.ts'
 import { capacity } from './capacity.ts'
 import type { RunToExplain, StepExplanation } from './explanation.ts'
 
@@ -132,12 +134,18 @@ function ready(found: RunToExplain, step: StepRecord): StepExplanation {
     return { step: name, reason: 'retry', sentence, until: new Date(availableAt), ...last }
   }
   const limit = found.limitWaits?.find((wait) => wait.step === step.step)
-  return limit === undefined ? due(found, step) : waitsForSlot(name, limit)
+  if (limit === undefined) return due(found, step)
+  return waitsForSlot(
+    name,
+    limit,
+    found.limitCircles?.find((circle) => circle.step === step.step),
+  )
 }
 
 function waitsForSlot(
   step: string,
   { limit, key, place, since, concurrency, inUse, rate, at }: LimitWait,
+  circle: LimitCircle | undefined,
 ): StepExplanation {
   const whose = key === '' ? '' : ` of key "${key}"`
   if (rate !== null) {
@@ -152,7 +160,9 @@ function waitsForSlot(
       ? 'which is set to 0'
       : `of which ${inUse} of ${concurrency} ${concurrency === 1 ? 'is' : 'are'} taken`
   const sentence = `"${step}" has waited since ${instant(since)} for a slot of limit "${limit}"${whose}, ${use}; it is number ${place} in the line.`
-  return { step, reason: 'limit', sentence }
+  if (circle === undefined) return { step, reason: 'limit', sentence }
+  const family = `Run ${circle.holderId}, its parent or one above it, holds a slot of this limit, and waits until this run has ended.`
+  return { step, reason: 'limit', sentence: `${sentence} ${family} ${circleRemedy(limit)}` }
 }
 
 /** Only after a pivot does a run go on although a step has failed for good. */
