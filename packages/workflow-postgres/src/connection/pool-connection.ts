@@ -1,9 +1,10 @@
 import { BelayError } from '@belay/workflow/adapter'
 import type { ClientBase, Pool, QueryConfig, QueryResult } from 'pg'
-import { type DatabaseAddress, outageOf } from '../base/errors.ts'
+import { codeOf, type DatabaseAddress, noteStandby, outageOf, READ_ONLY } from '../base/errors.ts'
 import { columnTypes } from './column-types.ts'
 import type { Connection } from './connection.ts'
 import { listText } from './list-text.ts'
+import { NOT_ODD } from './plan-settings.ts'
 import { repeatOnConflict } from './repeat.ts'
 import {
   inSchema,
@@ -22,6 +23,8 @@ export interface Lender {
 export interface LentClient {
   /** Its statements may run in sessions that others also use. */
   readonly isPooled: boolean
+  /** Its sessions have settings under which Belay's statements mean something else, unless a transaction sets them: {@link BEGIN}. */
+  readonly isOdd?: boolean
   /** Rejects if the statement takes longer than `limitMs`, by default the lender's limit. */
   query(config: QueryConfig<unknown[]>, limitMs?: number): Promise<QueryResult>
 }
@@ -77,9 +80,26 @@ export function poolConnection(options: PoolConnectionOptions): Connection {
       lender.lend((client) => inTransaction(client, (queryable) => over(queryable, client.isPooled), work)),
     )
 
+  const alone = <Row>(client: LentClient, statement: Statement<Row>, values: readonly unknown[]) => {
+    const within = () =>
+      inTransaction(
+        client,
+        (queryable) => over(queryable, client.isPooled),
+        (own) => own.query(statement, values),
+      )
+    if (client.isOdd === true) return within()
+    return over(client, client.isPooled)
+      .query(statement, values)
+      .catch((error: unknown) => {
+        // A session may begin transactions read only: by a setting of its role or database, or what another client left behind a pooler.
+        if (codeOf(error) === READ_ONLY) return within()
+        throw error
+      })
+  }
+
   return {
     query: (statement, values) =>
-      guarded(() => lender.lend((client) => over(client, client.isPooled).query(statement, values))),
+      guarded(() => lender.lend((client) => alone(client, statement, values))),
     script: (text) => transaction((own) => own.script(text)),
     transaction,
     session: (work) =>
@@ -100,21 +120,28 @@ async function inSession<Result>(
     )
   }
   const { rows } = await client.query({ text: LIMITS })
-  const { statement_limit, lock_limit } = rows[0] as { statement_limit: string; lock_limit: string }
+  const had = rows[0] as { statement_limit: string; lock_limit: string; read_only: string }
   const limit = (values: readonly string[]) => client.query({ text: SET_LIMITS, values: [...values] })
-  await limit([`${MIGRATION_TIMEOUT_MS}ms`, `${MIGRATION_TIMEOUT_MS}ms`])
+  await limit([`${MIGRATION_TIMEOUT_MS}ms`, `${MIGRATION_TIMEOUT_MS}ms`, 'off'])
   try {
     return await work(
       over({ query: (config: QueryConfig<unknown[]>) => client.query(config, MIGRATION_TIMEOUT_MS) }),
     )
   } finally {
     // If the client cannot be reached, its lender closes it.
-    await limit([statement_limit, lock_limit]).catch(ignore)
+    await limit([had.statement_limit, had.lock_limit, had.read_only]).catch(ignore)
   }
 }
 
-const LIMITS = `select current_setting('statement_timeout') as statement_limit, current_setting('lock_timeout') as lock_limit`
-const SET_LIMITS = `select set_config('statement_timeout', $1::text, false), set_config('lock_timeout', $2::text, false)`
+const LIMITS = `select current_setting('statement_timeout') as statement_limit, current_setting('lock_timeout') as lock_limit,
+  current_setting('default_transaction_read_only') as read_only`
+const SET_LIMITS = `select set_config('statement_timeout', $1::text, false), set_config('lock_timeout', $2::text, false),
+  set_config('default_transaction_read_only', $3::text, false)`
+
+/** Says everything that a setting of the session, its role, its database or the server could say otherwise. */
+const BEGIN = 'begin isolation level read committed read write'
+
+const ODD_BEGIN = `${BEGIN}; ${NOT_ODD}`
 
 async function inTransaction<Result>(
   client: LentClient,
@@ -131,7 +158,9 @@ async function inTransaction<Result>(
     script: (text) => atLength(MIGRATION_TIMEOUT_MS, (long) => long.script(text)),
     transaction: (nested) => nested(own),
   }
-  await client.query({ text: 'begin isolation level read committed' })
+  await client.query({ text: client.isOdd === true ? ODD_BEGIN : BEGIN }).catch((error: unknown) => {
+    throw noteStandby(error)
+  })
   let result: Result
   try {
     result = await work(own)

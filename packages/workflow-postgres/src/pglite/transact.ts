@@ -30,6 +30,7 @@ export function pgliteTransact(database: () => PGliteInterface, schema: string):
           tx: stepTransaction(transaction, guard),
           mark,
           idleTimeoutMs,
+          storeFailure: (thrown?: unknown) => guard.storeFailure(thrown),
           close: () => guard.close(),
         },
         request,

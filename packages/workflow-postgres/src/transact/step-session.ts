@@ -7,7 +7,6 @@ export interface StepSession {
   readonly login: string
   readonly role: string
   readonly searchPath: string
-  readonly isReadOnly: boolean
 }
 
 /** How long one of Belay's own statements in it may take, and wait for one lock, in milliseconds. */
@@ -20,27 +19,38 @@ export interface StatementLimits {
 
 /** The session as the handler left it. */
 export interface LeftSession extends StepSession {
+  /** JSON: the settings on which the meaning of values depends, by name. */
+  readonly values: string
   readonly mark: string | null
+  readonly isReadOnly: boolean
   /** Whether Belay has changed the session's settings. Then the handler's settings must be restored before COMMIT. */
   readonly isTakenOver: boolean
   /** Names of the session's prepared statements. */
   readonly prepared: readonly string[]
 }
 
+/** What Belay's statements need, so that values mean the same to them and to the server. */
+const VALUE_SETTINGS = { client_encoding: 'UTF8', array_nulls: 'on', extra_float_digits: '1' } as const
+
+const NEEDED_VALUES = JSON.stringify(VALUE_SETTINGS)
+
+const VALUES = `pg_catalog.json_object(array[${Object.keys(VALUE_SETTINGS)
+  .map((name) => `'${name}', pg_catalog.current_setting('${name}')`)
+  .join(', ')}])::text`
+
 /** Reads what Belay must know of a session to settle in it, whatever its handler sets. A text, because it is part of the transaction's beginning. */
 export const READ_SESSION = `select pg_catalog.current_setting('role') as role, session_user::text as login,
-  pg_catalog.current_setting('search_path') as path, pg_catalog.current_setting('transaction_read_only') = 'on' as is_read_only`
+  pg_catalog.current_setting('search_path') as path`
 
 export interface SessionRow {
   readonly role: string
   readonly login: string
   readonly path: string
-  readonly is_read_only: boolean
 }
 
 export function sessionOf(row: SessionRow): StepSession {
-  const { login, role, path: searchPath, is_read_only: isReadOnly } = row
-  return { login, role, searchPath, isReadOnly }
+  const { login, role, path: searchPath } = row
+  return { login, role, searchPath }
 }
 
 /**
@@ -50,7 +60,13 @@ export function sessionOf(row: SessionRow): StepSession {
  * Send this and every statement in this file without its name: the handler may have deallocated the session's prepared statements.
  */
 export const readLeftSession: Statement<
-  SessionRow & { readonly mark: string | null; readonly has_tables: boolean; readonly prepared: string }
+  SessionRow & {
+    readonly mark: string | null
+    readonly values: string
+    readonly is_read_only: boolean
+    readonly has_tables: boolean
+    readonly prepared: string
+  }
 > = {
   name: 'read_left_session',
   text: `
@@ -59,6 +75,7 @@ select pg_catalog.current_setting('belay_step.mark', true) as mark,
   session_user::text as login,
   pg_catalog.current_setting('search_path') as path,
   pg_catalog.current_setting('transaction_read_only') = 'on' as is_read_only,
+  ${VALUES} as values,
   pg_catalog.pg_my_temp_schema() <> 0 as has_tables,
   array_to_json(array(select p.name from pg_catalog.pg_prepared_statement() p))::text as prepared,
   pg_catalog.set_config('statement_timeout', $1::text, true),
@@ -66,15 +83,20 @@ select pg_catalog.current_setting('belay_step.mark', true) as mark,
   pg_catalog.set_config('idle_in_transaction_session_timeout', $3::text, true)`,
 }
 
+const SET_VALUES = (json: string) =>
+  Object.keys(VALUE_SETTINGS)
+    .map((name) => `pg_catalog.set_config('${name}', ${json}::json ->> '${name}', true)`)
+    .join(', ')
+
 /**
- * Takes the session over from the handler: sets the role with which the transaction was begun, and a search path with the system's names only. No
- * tables, no locks.
+ * Takes the session over from the handler: sets the role with which the transaction was begun, a search path with the system's names only, and what
+ * values depend on. No tables, no locks.
  */
 export const takeOverSession: Statement<object> = {
   name: 'take_over_session',
   text: `
 select pg_catalog.set_config('session_authorization', $1::text, true), pg_catalog.set_config('role', $2::text, true),
-  pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true)`,
+  pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true), ${SET_VALUES('$3')}`,
 }
 
 /** Restores the handler's settings for what runs at COMMIT: the application's deferred constraints and triggers. No tables, no locks. */
@@ -82,7 +104,7 @@ export const putSessionBack: Statement<object> = {
   name: 'put_session_back',
   text: `
 select pg_catalog.set_config('session_authorization', $1::text, true), pg_catalog.set_config('role', $2::text, true),
-  pg_catalog.set_config('search_path', $3::text, true)`,
+  pg_catalog.set_config('search_path', $3::text, true), ${SET_VALUES('$4')}`,
 }
 
 /** Gives Belay control of a step's transaction for its settlement, whatever its handler set. */
@@ -92,20 +114,27 @@ export async function takeOver(
   { statementMs, lockMs, idleMs }: StatementLimits,
 ): Promise<LeftSession> {
   const [row] = await connection.query(readLeftSession, [statementMs, lockMs, idleMs].map(String))
-  const { mark, prepared, has_tables: hasTables } = row!
+  const { mark, prepared, values, has_tables: hasTables, is_read_only: isReadOnly } = row!
   const left = sessionOf(row!)
   const isTakenOver =
     hasTables ||
     left.login !== before.login ||
     left.role !== before.role ||
-    left.searchPath !== before.searchPath
-  if (isTakenOver) await connection.query(takeOverSession, [before.login, before.role])
-  return { ...left, mark, isTakenOver, prepared: JSON.parse(prepared) }
+    left.searchPath !== before.searchPath ||
+    !meansTheSame(values)
+  if (isTakenOver) await connection.query(takeOverSession, [before.login, before.role, NEEDED_VALUES])
+  return { ...left, mark, values, isReadOnly, isTakenOver, prepared: JSON.parse(prepared) }
+}
+
+function meansTheSame(values: string): boolean {
+  const found = JSON.parse(values) as Readonly<Record<keyof typeof VALUE_SETTINGS, string>>
+  const { client_encoding: encoding, array_nulls: nulls, extra_float_digits: digits } = found
+  return encoding === VALUE_SETTINGS.client_encoding && nulls === 'on' && Number(digits) >= 0
 }
 
 export async function putBack(
   connection: Pick<Connection, 'query'>,
-  { login, role, searchPath }: StepSession,
+  { login, role, searchPath, values }: Pick<LeftSession, keyof StepSession | 'values'>,
 ): Promise<void> {
-  await connection.query(putSessionBack, [login, role, searchPath])
+  await connection.query(putSessionBack, [login, role, searchPath, values])
 }

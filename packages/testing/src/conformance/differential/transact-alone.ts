@@ -12,7 +12,7 @@ export async function transactAlone(
     work: async () => work,
   })
   if (transacted.type === 'settled') return transacted.settlement
-  if (transacted.type === 'conflict' || transacted.type === 'rolled_back') throw transacted.error
+  if ('error' in transacted) throw transacted.error
   return { results: [resultOf(transacted)], claims: [], runs: [], queued: false }
 }
 
