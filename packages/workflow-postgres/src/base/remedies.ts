@@ -10,7 +10,7 @@ const OUTAGES: Readonly<Record<string, string>> = {
   '25P03':
     'The server ended a transaction that was idle for too long: look for a blocked process, or raise idle_in_transaction_session_timeout.',
   '25P04': 'The server ended a transaction that took too long: raise transaction_timeout for this role.',
-  '53100': 'The disk of the server is full: free space on it, or enlarge it.',
+  '53100': 'The disk of the database is full: free space on it, or enlarge it.',
   '53200': 'The server is out of memory: give it more, or lower work_mem and the number of connections.',
   '53300':
     'The server has no connection left: raise max_connections, lower connectionsMax and transactionsMax, or put a pooler in between.',

@@ -7,8 +7,13 @@ export type Setting = readonly [name: string, value: string]
  */
 export const ODD = `(pg_catalog.current_setting('array_nulls') = 'off' or pg_catalog.current_setting('extra_float_digits')::int < 0)`
 
+export const VALUE_SETTINGS: readonly Setting[] = [
+  ['array_nulls', `'on'`],
+  ['extra_float_digits', `'1'`],
+]
+
 /** For the rest of a transaction in such a session. */
-export const NOT_ODD = 'set local array_nulls = on; set local extra_float_digits = 1'
+export const NOT_ODD = VALUE_SETTINGS.map(([name, value]) => `set local ${name} = ${value}`).join('; ')
 
 /**
  * Belay's statements look rows up by primary key, whatever number of rows the statistics claim. With these settings, plans made when a table was

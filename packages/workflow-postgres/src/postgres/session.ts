@@ -1,5 +1,5 @@
 import type { ClientBase, QueryConfig, QueryResult } from 'pg'
-import { ODD, PLAN_SETTINGS, type Setting } from '../connection/plan-settings.ts'
+import { ODD, PLAN_SETTINGS, type Setting, VALUE_SETTINGS } from '../connection/plan-settings.ts'
 import { CONNECT_TIMEOUT_MS } from './pool.ts'
 
 /** The known facts about the session that a client uses. */
@@ -25,13 +25,12 @@ const PATH = `pg_catalog.current_setting('search_path')`
 const STATEMENT_SETTINGS: readonly Setting[] = [
   ['default_transaction_isolation', `'read committed'`],
   ['default_transaction_read_only', `'off'`],
-  ['array_nulls', `'on'`],
   ['standard_conforming_strings', `'on'`],
   ['DateStyle', `'ISO, MDY'`],
   ['IntervalStyle', `'postgres'`],
-  ['extra_float_digits', `'1'`],
   // Only where names of the application's could hide those of the system. The rest stays: triggers on Belay's tables may rely on it.
   ['search_path', `case when ${PATH} ~ 'pg_catalog' then 'pg_catalog, ' else '' end || ${PATH}`],
+  ...VALUE_SETTINGS,
   ...PLAN_SETTINGS,
 ]
 
