@@ -23,7 +23,9 @@ export interface Lender {
 export interface LentClient {
   /** Its statements may run in sessions that others also use. */
   readonly isPooled: boolean
-  /** Its sessions have settings under which Belay's statements mean something else, unless a transaction sets them: {@link BEGIN}. */
+  /** The settings of its session are Belay's. Else anyone may have made others, and may still. */
+  readonly isOwn?: boolean
+  /** Its session was found to be odd: `ODD` in plan-settings.ts. */
   readonly isOdd?: boolean
   /** Rejects if the statement takes longer than `limitMs`, by default the lender's limit. */
   query(config: QueryConfig<unknown[]>, limitMs?: number): Promise<QueryResult>
@@ -91,8 +93,9 @@ export function poolConnection(options: PoolConnectionOptions): Connection {
     return over(client, client.isPooled)
       .query(statement, values)
       .catch((error: unknown) => {
-        // A session may begin transactions read only: by a setting of its role or database, or what another client left behind a pooler.
-        if (codeOf(error) === READ_ONLY) return within()
+        // The session may begin transactions read only, or have become odd: by a setting of its role, its database or the server, or by another
+        // client behind a pooler. The statement has had no effect.
+        if (REFUSED_BY_SETTINGS.has(codeOf(error) ?? '')) return within()
         throw error
       })
   }
@@ -138,10 +141,15 @@ const LIMITS = `select current_setting('statement_timeout') as statement_limit, 
 const SET_LIMITS = `select set_config('statement_timeout', $1::text, false), set_config('lock_timeout', $2::text, false),
   set_config('default_transaction_read_only', $3::text, false)`
 
+/** Among others for a null in a list of numbers, if array_nulls is off. */
+const INVALID_TEXT = '22P02'
+
+const REFUSED_BY_SETTINGS: ReadonlySet<string> = new Set([READ_ONLY, INVALID_TEXT])
+
 /** Says everything that a setting of the session, its role, its database or the server could say otherwise. */
 const BEGIN = 'begin isolation level read committed read write'
 
-const ODD_BEGIN = `${BEGIN}; ${NOT_ODD}`
+const FULL_BEGIN = `${BEGIN}; ${NOT_ODD}`
 
 async function inTransaction<Result>(
   client: LentClient,
@@ -158,7 +166,7 @@ async function inTransaction<Result>(
     script: (text) => atLength(MIGRATION_TIMEOUT_MS, (long) => long.script(text)),
     transaction: (nested) => nested(own),
   }
-  await client.query({ text: client.isOdd === true ? ODD_BEGIN : BEGIN }).catch((error: unknown) => {
+  await client.query({ text: client.isOwn === true ? BEGIN : FULL_BEGIN }).catch((error: unknown) => {
     throw noteStandby(error)
   })
   let result: Result

@@ -114,6 +114,10 @@ class Lent implements LentClient {
     return this.#parts.sessions.get(this.client)?.isPooled ?? true
   }
 
+  get isOwn(): boolean {
+    return this.#parts.endsStatements && !this.isPooled
+  }
+
   get isOdd(): boolean {
     return this.#parts.sessions.get(this.client)?.isOdd ?? false
   }
@@ -160,7 +164,7 @@ class Lent implements LentClient {
 
   /** If the server has its own limit, it must end the statement first: its answer is definite. */
   #patienceMs(limitMs: number): number {
-    return this.#parts.endsStatements && !this.isPooled ? limitMs + Math.min(2_000, 0.2 * limitMs) : limitMs
+    return this.isOwn ? limitMs + Math.min(2_000, 0.2 * limitMs) : limitMs
   }
 
   async #cancel(statement: Overdue, limitMs: number, reject: (error: unknown) => void): Promise<void> {
