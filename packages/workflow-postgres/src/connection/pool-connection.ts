@@ -4,7 +4,6 @@ import { codeOf, type DatabaseAddress, noteStandby, outageOf, READ_ONLY } from '
 import { columnTypes } from './column-types.ts'
 import type { Connection } from './connection.ts'
 import { listText } from './list-text.ts'
-import { NOT_ODD } from './plan-settings.ts'
 import { repeatOnConflict } from './repeat.ts'
 import {
   inSchema,
@@ -13,6 +12,7 @@ import {
   type SchemaStatement,
   type Statement,
 } from './statement.ts'
+import { NOT_ODD } from './value-settings.ts'
 
 /** Lends the clients of a pool, each to one piece of work at a time. */
 export interface Lender {
@@ -25,7 +25,7 @@ export interface LentClient {
   readonly isPooled: boolean
   /** The settings of its session are Belay's. Else anyone may have made others, and may still. */
   readonly isOwn?: boolean
-  /** Its session was found to be odd: `ODD` in plan-settings.ts. */
+  /** Its session was found to be odd: `ODD` in value-settings.ts. */
   readonly isOdd?: boolean
   /** Rejects if the statement takes longer than `limitMs`, by default the lender's limit. */
   query(config: QueryConfig<unknown[]>, limitMs?: number): Promise<QueryResult>

@@ -1,7 +1,8 @@
 import type { PGliteInterface } from '@electric-sql/pglite'
 import { columnTypes } from '../connection/column-types.ts'
 import { listText } from '../connection/list-text.ts'
-import { PLAN_SETTINGS, VALUE_SETTINGS } from '../connection/plan-settings.ts'
+import { PLAN_SETTINGS } from '../connection/plan-settings.ts'
+import { VALUE_SETTINGS } from '../connection/value-settings.ts'
 import { ProtocolMessages } from './protocol.ts'
 
 /** A database that can tell whether a transaction is open in its session. One in another Web Worker cannot. */

@@ -1,5 +1,6 @@
 import type { ClientBase, QueryConfig, QueryResult } from 'pg'
-import { ODD, PLAN_SETTINGS, type Setting, VALUE_SETTINGS } from '../connection/plan-settings.ts'
+import { PLAN_SETTINGS, type Setting } from '../connection/plan-settings.ts'
+import { ODD, VALUE_SETTINGS } from '../connection/value-settings.ts'
 import { CONNECT_TIMEOUT_MS } from './pool.ts'
 
 /** The known facts about the session that a client uses. */

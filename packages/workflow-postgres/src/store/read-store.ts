@@ -1,6 +1,6 @@
 import type { Connection } from '../connection/connection.ts'
-import { ODD } from '../connection/plan-settings.ts'
 import type { Statement } from '../connection/statement.ts'
+import { ODD } from '../connection/value-settings.ts'
 
 /**
  * Identifies a store: its database's name, and when the store was created, in a form that no setting of the session changes. Also tells whether the

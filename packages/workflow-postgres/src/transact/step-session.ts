@@ -1,5 +1,6 @@
 import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
+import { NEEDED_VALUES, ODD, setValues, VALUES } from '../connection/value-settings.ts'
 
 /** The session of a step's transaction when it was lent to the handler. */
 export interface StepSession {
@@ -29,15 +30,6 @@ export interface LeftSession extends StepSession {
   readonly prepared: readonly string[]
 }
 
-/** What Belay's statements need, so that values mean the same to them and to the server. */
-const VALUE_SETTINGS = { client_encoding: 'UTF8', array_nulls: 'on', extra_float_digits: '1' } as const
-
-const NEEDED_VALUES = JSON.stringify(VALUE_SETTINGS)
-
-const VALUES = `pg_catalog.json_object(array[${Object.keys(VALUE_SETTINGS)
-  .map((name) => `'${name}', pg_catalog.current_setting('${name}')`)
-  .join(', ')}])::text`
-
 /** Reads what Belay must know of a session to settle in it, whatever its handler sets. A text, because it is part of the transaction's beginning. */
 export const READ_SESSION = `select pg_catalog.current_setting('role') as role, session_user::text as login,
   pg_catalog.current_setting('search_path') as path`
@@ -63,6 +55,7 @@ export const readLeftSession: Statement<
   SessionRow & {
     readonly mark: string | null
     readonly values: string
+    readonly is_odd: boolean
     readonly is_read_only: boolean
     readonly has_tables: boolean
     readonly prepared: string
@@ -75,18 +68,13 @@ select pg_catalog.current_setting('belay_step.mark', true) as mark,
   session_user::text as login,
   pg_catalog.current_setting('search_path') as path,
   pg_catalog.current_setting('transaction_read_only') = 'on' as is_read_only,
-  ${VALUES} as values,
+  ${VALUES} as values, ${ODD} as is_odd,
   pg_catalog.pg_my_temp_schema() <> 0 as has_tables,
   array_to_json(array(select p.name from pg_catalog.pg_prepared_statement() p))::text as prepared,
   pg_catalog.set_config('statement_timeout', $1::text, true),
   pg_catalog.set_config('lock_timeout', $2::text, true),
   pg_catalog.set_config('idle_in_transaction_session_timeout', $3::text, true)`,
 }
-
-const SET_VALUES = (json: string) =>
-  Object.keys(VALUE_SETTINGS)
-    .map((name) => `pg_catalog.set_config('${name}', ${json}::json ->> '${name}', true)`)
-    .join(', ')
 
 /**
  * Takes the session over from the handler: sets the role with which the transaction was begun, a search path with the system's names only, and what
@@ -96,7 +84,7 @@ export const takeOverSession: Statement<object> = {
   name: 'take_over_session',
   text: `
 select pg_catalog.set_config('session_authorization', $1::text, true), pg_catalog.set_config('role', $2::text, true),
-  pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true), ${SET_VALUES('$3')}`,
+  pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true), ${setValues('$3')}`,
 }
 
 /** Restores the handler's settings for what runs at COMMIT: the application's deferred constraints and triggers. No tables, no locks. */
@@ -104,7 +92,7 @@ export const putSessionBack: Statement<object> = {
   name: 'put_session_back',
   text: `
 select pg_catalog.set_config('session_authorization', $1::text, true), pg_catalog.set_config('role', $2::text, true),
-  pg_catalog.set_config('search_path', $3::text, true), ${SET_VALUES('$4')}`,
+  pg_catalog.set_config('search_path', $3::text, true), ${setValues('$4')}`,
 }
 
 /** Gives Belay control of a step's transaction for its settlement, whatever its handler set. */
@@ -114,22 +102,16 @@ export async function takeOver(
   { statementMs, lockMs, idleMs }: StatementLimits,
 ): Promise<LeftSession> {
   const [row] = await connection.query(readLeftSession, [statementMs, lockMs, idleMs].map(String))
-  const { mark, prepared, values, has_tables: hasTables, is_read_only: isReadOnly } = row!
+  const { mark, prepared, values, has_tables: hasTables, is_read_only: isReadOnly, is_odd: isOdd } = row!
   const left = sessionOf(row!)
   const isTakenOver =
     hasTables ||
     left.login !== before.login ||
     left.role !== before.role ||
     left.searchPath !== before.searchPath ||
-    !meansTheSame(values)
+    isOdd
   if (isTakenOver) await connection.query(takeOverSession, [before.login, before.role, NEEDED_VALUES])
   return { ...left, mark, values, isReadOnly, isTakenOver, prepared: JSON.parse(prepared) }
-}
-
-function meansTheSame(values: string): boolean {
-  const found = JSON.parse(values) as Readonly<Record<keyof typeof VALUE_SETTINGS, string>>
-  const { client_encoding: encoding, array_nulls: nulls, extra_float_digits: digits } = found
-  return encoding === VALUE_SETTINGS.client_encoding && nulls === 'on' && Number(digits) >= 0
 }
 
 export async function putBack(
