@@ -78,7 +78,8 @@ function untilReady(child, output) {
     }, READY_MS)
     child.once('close', () => clearTimeout(timer))
     child.stderr.on('data', () => {
-      if (output().includes('database system is ready to accept connections')) {
+      // A standby accepts read-only ones.
+      if (/database system is ready to accept (read-only )?connections/.test(output())) {
         clearTimeout(timer)
         resolve()
       }

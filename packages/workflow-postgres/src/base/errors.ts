@@ -18,6 +18,7 @@ const UNAVAILABLE_CODES = new Set([
   '25006',
   '57014',
   '25P03',
+  '25P04',
   'ECONNREFUSED',
   'ECONNRESET',
   'ECONNABORTED',

@@ -22,7 +22,8 @@ const OUTAGES: Readonly<Record<string, string>> = {
     'An administrator ended the session, or the server shuts down: nothing is to be done if it is restarted or fails over.',
   '57P02': 'Another session of the server crashed, and the server recovers: look in its log for the reason.',
   '57P03': 'The server is starting up, shutting down or recovering: wait for it.',
-  '57P04': 'The database was dropped while Belay was connected to it: restore it, or correct the connection string.',
+  '57P04':
+    'The database was dropped while Belay was connected to it: restore it, or correct the connection string.',
   '57P05': 'The server ended an idle session: raise idle_session_timeout for this role, or set it to 0.',
   '58': 'The server could not read or write a file: look in its log, and check its disk.',
 }

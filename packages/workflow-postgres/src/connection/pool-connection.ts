@@ -101,8 +101,7 @@ export function poolConnection(options: PoolConnectionOptions): Connection {
   }
 
   return {
-    query: (statement, values) =>
-      guarded(() => lender.lend((client) => alone(client, statement, values))),
+    query: (statement, values) => guarded(() => lender.lend((client) => alone(client, statement, values))),
     script: (text) => transaction((own) => own.script(text)),
     transaction,
     session: (work) =>

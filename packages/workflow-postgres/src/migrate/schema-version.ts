@@ -61,7 +61,13 @@ export async function readApplied(
 }
 
 /** In any other encoding there are texts that cannot be stored, such as the message of an error: its step could not be recorded. */
-function assertUnicode({ encoding, database }: { readonly encoding: string; readonly database: string }): void {
+function assertUnicode({
+  encoding,
+  database,
+}: {
+  readonly encoding: string
+  readonly database: string
+}): void {
   if (encoding === 'UTF8') return
   throw new BelayError(
     'store_misconfigured',

@@ -54,7 +54,9 @@ export function pgliteTransact(database: () => PGliteInterface, schema: string):
 }
 
 function named(transacted: Transacted): Transacted {
-  return transacted.type === 'unavailable' ? { ...transacted, error: classified(transacted.error) } : transacted
+  return transacted.type === 'unavailable'
+    ? { ...transacted, error: classified(transacted.error) }
+    : transacted
 }
 
 class RolledBack extends Error {

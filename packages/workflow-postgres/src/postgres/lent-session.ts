@@ -94,10 +94,7 @@ export function applicationSessions(limitMs: number): LentSessions {
     isStale: () => false,
     async giveBack(client, { before, guard }) {
       const after = guard.leavesTraces || guard.hasFailed ? null : await ask(client, TRACE, limitMs)
-      release(
-        client,
-        after !== null && after.session === before.session && areInStep(client, before, after),
-      )
+      release(client, after !== null && after.session === before.session && areInStep(client, before, after))
     },
   }
 }

@@ -71,12 +71,7 @@ function guardedClient(client: PoolClient, guard: HandlerGuard): PoolClient {
 type Query = (...args: readonly unknown[]) => unknown
 
 /** Calls `query`, and tells the guard how the server answered, in whichever way the caller is told. */
-function answering(
-  query: Query,
-  client: PoolClient,
-  args: readonly unknown[],
-  guard: HandlerGuard,
-): unknown {
+function answering(query: Query, client: PoolClient, args: readonly unknown[], guard: HandlerGuard): unknown {
   const callback = args.at(-1)
   if (typeof callback === 'function') {
     const noting = (error: unknown, result: unknown) => {

@@ -36,18 +36,14 @@ describe.each(servers)('a failure of the store in a step’s transaction on $nam
     expect(await given.entries()).toEqual([`${run.id}:debit`])
   }
 
-  it.each([
-    '53100',
-    '53200',
-    '25006',
-    '57P01',
-    '57P02',
-    '58030',
-  ])('with SQLSTATE %s spends no attempt: its handler runs again', async (code) => {
-    await completes(
-      failing(`fails-with-${code}`, async (tx, call) => call <= 2 && (await raised(tx, code))),
-    )
-  })
+  it.each(['53100', '53200', '25006', '57P01', '57P02', '58030'])(
+    'with SQLSTATE %s spends no attempt: its handler runs again',
+    async (code) => {
+      await completes(
+        failing(`fails-with-${code}`, async (tx, call) => call <= 2 && (await raised(tx, code))),
+      )
+    },
+  )
 
   it('may last longer than any conflict', async () => {
     const states = ['53100', '53200']
@@ -93,17 +89,15 @@ describe.each(servers)('a failure of the store in a step’s transaction on $nam
     expect(await errorOf(await engine.run(workflow))).toMatchObject({ message: 'declined' })
   })
 
-  it.each([
-    '53400',
-    '57014',
-    '23505',
-    '42501',
-  ])('is not meant by SQLSTATE %s: the handler fails', async (code) => {
-    const workflow = failing(`own-${code}`, (tx) => raised(tx, code))
-    const engine = await given.worker(workflow)
+  it.each(['53400', '57014', '23505', '42501'])(
+    'is not meant by SQLSTATE %s: the handler fails',
+    async (code) => {
+      const workflow = failing(`own-${code}`, (tx) => raised(tx, code))
+      const engine = await given.worker(workflow)
 
-    expect(await errorOf(await engine.run(workflow))).toMatchObject({ message: 'simulated' })
-  })
+      expect(await errorOf(await engine.run(workflow))).toMatchObject({ message: 'simulated' })
+    },
+  )
 
   it('is not meant if the handler has made its transaction read only', async () => {
     const workflow = once('own-read-only', async (tx, key) => {

@@ -1,5 +1,4 @@
 import { pause, untilDone } from '../pause.ts'
-import type { Stage } from '../supervisor/stage.ts'
 import type { Fault } from './fault.ts'
 import { someSeat } from './network.ts'
 

@@ -78,7 +78,9 @@ export async function transact(
     const { runtime, log, outage } = parts
     log.debug('A transaction was rolled back and is repeated.', { ...attempt.claim, error: again })
     if (isOutage) outage.failed(again)
-    const delayMs = isOutage ? outageDelayMs(outages, runtime.random) : conflictDelayMs(conflicts, runtime.random)
+    const delayMs = isOutage
+      ? outageDelayMs(outages, runtime.random)
+      : conflictDelayMs(conflicts, runtime.random)
     await pause(runtime.clock, delayMs)
     if (attempt.phase === 'settling') return { end: undefined, done: nothing }
   }
