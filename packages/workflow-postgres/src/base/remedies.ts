@@ -1,7 +1,10 @@
-import type { DatabaseAddress } from './errors.ts'
-
-/** What to do about an error of the database, by its SQLSTATE or Node's code. */
-export type Remedies = Readonly<Record<string, (address: DatabaseAddress) => string>>
+/** What to do about an error of the database, by its SQLSTATE or Node's code. The place is that of the database. */
+type Remedies = Readonly<
+  Record<
+    string,
+    (place: { readonly host: string; readonly database: string; readonly user: string }) => string
+  >
+>
 
 /** Of errors that pass by themselves, or once an administrator has acted. A key of two or three characters stands for its class. */
 const OUTAGES: Readonly<Record<string, string>> = {
