@@ -1,4 +1,4 @@
-import type { Adapter, StoreNotice, WithinTransaction } from '@belay/workflow/adapter'
+import { type Adapter, BelayError, type StoreNotice, type WithinTransaction } from '@belay/workflow/adapter'
 import { ClaimMarks } from './claim/claim-marks.ts'
 import type { Connection } from './connection/connection.ts'
 import { closedError, openUntil } from './connection/open-connection.ts'
@@ -40,6 +40,8 @@ export interface SqlAdapterParts {
   connect(): Promise<void>
   /** Called once, when the schema is known to be right. */
   onOpen?(): Promise<void>
+  /** Called when the store cannot be used for now. `open` may be called again. */
+  onOpenFailed?(): Promise<void>
   /** `close` calls it last, once. */
   disconnect(): Promise<void>
 }
@@ -78,8 +80,9 @@ export class OpenStore implements OpenState {
 
   /** Opens once. After a failure, the next call tries again. */
   open(): Promise<void> {
-    this.#opening ??= this.#openOnce().catch((error: unknown) => {
+    this.#opening ??= this.#openOnce().catch(async (error: unknown) => {
       this.#opening = undefined
+      if (isUnavailable(error)) await this.parts.onOpenFailed?.()
       throw error
     })
     return this.#opening
@@ -143,4 +146,8 @@ export class OpenStore implements OpenState {
     this.#closed ??= this.parts.wakeup.close().then(() => this.parts.disconnect())
     return this.#closed
   }
+}
+
+function isUnavailable(error: unknown): boolean {
+  return BelayError.is(error) && error.code === 'store_unavailable'
 }

@@ -1,11 +1,19 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import fs, {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { BelayError } from '@belay/workflow/adapter'
-import { afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { lockDirectory } from '../src/pglite/directory-lock.ts'
 import { type Child, compile, spawnScript } from './setup/children.ts'
 
@@ -49,6 +57,19 @@ describe('the lock of a directory', () => {
     expect(error).toMatchObject({ code: 'directory_in_use' })
     expect(error.message).toContain(`process ${child.process.pid}`)
     expect(error.message).toContain(file)
+  })
+
+  it('leaves no file behind if the disk is full', () => {
+    const write = fs.writeFileSync
+    const full = vi.spyOn(fs, 'writeFileSync').mockImplementationOnce((path) => {
+      write(path, '')
+      throw Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC' })
+    })
+    onTestFinished(() => full.mockRestore())
+
+    expect(() => lockDirectory(directory)).toThrow('ENOSPC')
+
+    expect(readdirSync(join(home, 'deep'))).toEqual(['data'])
   })
 
   it('keeps this process from opening it twice', () => {

@@ -1,10 +1,10 @@
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createPglite } from '@belay/postgres-server'
+import { createPglite, createPgliteDirectory } from '@belay/postgres-server'
 import { createEngine, define } from '@belay/workflow'
 import { BelayError } from '@belay/workflow/adapter'
-import type { PGlite } from '@electric-sql/pglite'
+import { PGlite } from '@electric-sql/pglite'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { pglite } from '../src/pglite.ts'
 import { compile, spawnScript } from './setup/children.ts'
@@ -24,6 +24,32 @@ describe('PGlite', () => {
   afterAll(async () => {
     await db.close()
     rmSync(home, { recursive: true })
+  })
+
+  it('lets a directory go that cannot be used because the disk is full, and opens it later', async () => {
+    const place = join(home, 'full')
+    await createPgliteDirectory(place)
+    const own = await PGlite.create(place)
+    await own.exec(`
+      create function refuse() returns event_trigger language plpgsql as
+        $$ begin raise exception 'could not extend file: No space left on device' using errcode = '53100'; end $$;
+      create event trigger refuse on ddl_command_start when tag in ('CREATE TABLE') execute function refuse()`)
+    await own.close()
+    const adapter = pglite(place)
+
+    await expect(adapter.open()).rejects.toMatchObject({
+      code: 'store_unavailable',
+      message: expect.stringMatching(/disk of the database is full/),
+    })
+    expect(existsSync(`${place}.lock`)).toBe(false)
+
+    const freed = await PGlite.create(place)
+    await freed.exec('drop event trigger refuse')
+    await freed.close()
+    await adapter.open()
+    expect(existsSync(`${place}.lock`)).toBe(true)
+    await adapter.close()
+    expect(existsSync(`${place}.lock`)).toBe(false)
   })
 
   it('recovers at once the steps that a killed process held in a directory', async () => {

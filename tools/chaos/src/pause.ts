@@ -29,3 +29,16 @@ export async function until(
     await pause(everyMs)
   }
 }
+
+/** Repeats until it succeeds, whatever else goes on: what a fault has changed must not stay. */
+export async function untilDone(change: () => Promise<unknown>): Promise<void> {
+  for (let tries = 0; ; tries += 1) {
+    try {
+      await change()
+      return
+    } catch (error) {
+      if (tries === 50) throw error
+      await pause(200)
+    }
+  }
+}

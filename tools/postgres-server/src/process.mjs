@@ -78,6 +78,7 @@ function untilReady(child, output) {
     }, READY_MS)
     child.once('close', () => clearTimeout(timer))
     child.stderr.on('data', () => {
+      // A standby accepts read-only ones.
       if (/database system is ready to accept (read-only )?connections/.test(output())) {
         clearTimeout(timer)
         resolve()

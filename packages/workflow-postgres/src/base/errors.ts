@@ -1,4 +1,5 @@
 import { BelayError, StoreContendedError, StoreUnavailableError, sentence } from '@belay/workflow/adapter'
+import { MISCONFIGURATIONS, outageRemedy } from './remedies.ts'
 
 /** The address of a database, for messages. Never holds a password. */
 export interface DatabaseAddress {
@@ -17,6 +18,7 @@ const UNAVAILABLE_CODES = new Set([
   '25006',
   '57014',
   '25P03',
+  '25P04',
   'ECONNREFUSED',
   'ECONNRESET',
   'ECONNABORTED',
@@ -52,11 +54,17 @@ const CAUSES_MAX = 5
 
 /** The database's own error. Errors of drizzle and of handlers have it as their cause. */
 function databaseError(error: unknown): unknown {
+  for (const cause of causesOf(error)) if (isDatabaseError(cause)) return cause
+  return undefined
+}
+
+/** An error, its cause, the cause of that, and so on: of a chain without an end, the first few. */
+export function* causesOf(error: unknown): Iterable<unknown> {
   let found = error
-  for (let depth = 0; depth < CAUSES_MAX && !isDatabaseError(found); depth += 1) {
+  for (let depth = 0; depth < CAUSES_MAX && found !== undefined; depth += 1) {
+    yield found
     found = found instanceof Error ? found.cause : undefined
   }
-  return found
 }
 
 function isDatabaseError(error: unknown): boolean {
@@ -129,11 +137,12 @@ export function contended(cause: unknown, lockTimeoutMs?: number): StoreContende
 }
 
 function unavailable(error: unknown, address: DatabaseAddress): StoreUnavailableError {
-  const remedy = MISCONFIGURATIONS[codeOf(error) ?? '']
+  const code = codeOf(error)
+  const known = MISCONFIGURATIONS[code ?? '']?.(address) ?? outageRemedy(code)
+  // A server that answers can be reached.
+  const cannot = known !== undefined && code !== null && isSqlState(code) ? 'use' : 'reach'
   return new StoreUnavailableError(
-    `Belay cannot reach ${nameOf(address)}: ${sentence(messageOf(error))} A running worker keeps trying. ${
-      remedy === undefined ? 'Check that the server runs and accepts connections.' : remedy(address)
-    }`,
+    `Belay cannot ${cannot} ${nameOf(address)}: ${sentence(messageOf(error))} A running worker keeps trying. ${known ?? 'Check that the server runs and accepts connections.'}`,
     { cause: error, answered: isOfStatement(error) },
   )
 }
@@ -150,20 +159,6 @@ export function isOfStatement(error: unknown): boolean {
 /** Names a database in messages. */
 export function nameOf({ database, host, port }: DatabaseAddress): string {
   return `the database "${database}" at ${host}:${port}`
-}
-
-const MISCONFIGURATIONS: Readonly<Record<string, (address: DatabaseAddress) => string>> = {
-  '28P01': ({ user }) => `Check the password of user "${user}" in the connection string.`,
-  '28000': ({ user }) => `Check that user "${user}" exists and that pg_hba.conf lets it in.`,
-  '3D000': ({ database }) => `Create it (createdb ${database}) or correct the connection string.`,
-  '42501': ({ user }) =>
-    `Grant user "${user}" the rights that Belay needs on its schema and tables; migrations also need CREATE on the schema.`,
-  '26000': () =>
-    'The server has lost the prepared statements of this connection: with a pooler in transaction mode, set `prepare: false`.',
-  '42P05': () =>
-    'Another client has prepared statements under the same names: with a pooler in transaction mode, set `prepare: false`.',
-  ENOTFOUND: ({ host }) => `The host name "${host}" is unknown: correct the connection string.`,
-  ENOENT: ({ host }) => `There is no socket at "${host}": correct the connection string.`,
 }
 
 /** Whether trying again later may cure this error of the driver. */
@@ -193,6 +188,18 @@ export function noteSqlState(error: unknown): unknown {
   }
   return error
 }
+
+/**
+ * Names the reason for which a transaction could not begin `read write`. A standby calls that an unsupported feature, as it calls many others: here it
+ * gets the SQLSTATE that a standby gives to statements that write. Returns the error.
+ */
+export function noteStandby(error: unknown): unknown {
+  if (codeOf(error) === '0A000') sqlStates.set(error as object, READ_ONLY)
+  return error
+}
+
+/** The transaction is read only: begun so, by a setting of the session or by its caller, or because the server is a standby. */
+export const READ_ONLY = '25006'
 
 function ownSqlState(error: object): string | undefined {
   const { code, originalCode, meta } = error as {

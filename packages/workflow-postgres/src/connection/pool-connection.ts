@@ -1,6 +1,6 @@
 import { BelayError } from '@belay/workflow/adapter'
 import type { ClientBase, Pool, QueryConfig, QueryResult } from 'pg'
-import { type DatabaseAddress, outageOf } from '../base/errors.ts'
+import { codeOf, type DatabaseAddress, noteStandby, outageOf, READ_ONLY } from '../base/errors.ts'
 import { columnTypes } from './column-types.ts'
 import type { Connection } from './connection.ts'
 import { listText } from './list-text.ts'
@@ -12,6 +12,7 @@ import {
   type SchemaStatement,
   type Statement,
 } from './statement.ts'
+import { NOT_ODD } from './value-settings.ts'
 
 /** Lends the clients of a pool, each to one piece of work at a time. */
 export interface Lender {
@@ -22,6 +23,10 @@ export interface Lender {
 export interface LentClient {
   /** Its statements may run in sessions that others also use. */
   readonly isPooled: boolean
+  /** The settings of its session are Belay's. Else anyone may have made others, and may still. */
+  readonly isOwn?: boolean
+  /** Its session was found to be odd: `ODD` in value-settings.ts. */
+  readonly isOdd?: boolean
   /** Rejects if the statement takes longer than `limitMs`, by default the lender's limit. */
   query(config: QueryConfig<unknown[]>, limitMs?: number): Promise<QueryResult>
 }
@@ -77,9 +82,26 @@ export function poolConnection(options: PoolConnectionOptions): Connection {
       lender.lend((client) => inTransaction(client, (queryable) => over(queryable, client.isPooled), work)),
     )
 
+  const alone = <Row>(client: LentClient, statement: Statement<Row>, values: readonly unknown[]) => {
+    const within = () =>
+      inTransaction(
+        client,
+        (queryable) => over(queryable, client.isPooled),
+        (own) => own.query(statement, values),
+      )
+    if (client.isOdd === true) return within()
+    return over(client, client.isPooled)
+      .query(statement, values)
+      .catch((error: unknown) => {
+        // The session may begin transactions read only, or have become odd: by a setting of its role, its database or the server, or by another
+        // client behind a pooler. The statement has had no effect.
+        if (REFUSED_BY_SETTINGS.has(codeOf(error) ?? '')) return within()
+        throw error
+      })
+  }
+
   return {
-    query: (statement, values) =>
-      guarded(() => lender.lend((client) => over(client, client.isPooled).query(statement, values))),
+    query: (statement, values) => guarded(() => lender.lend((client) => alone(client, statement, values))),
     script: (text) => transaction((own) => own.script(text)),
     transaction,
     session: (work) =>
@@ -100,21 +122,33 @@ async function inSession<Result>(
     )
   }
   const { rows } = await client.query({ text: LIMITS })
-  const { statement_limit, lock_limit } = rows[0] as { statement_limit: string; lock_limit: string }
+  const had = rows[0] as { statement_limit: string; lock_limit: string; read_only: string }
   const limit = (values: readonly string[]) => client.query({ text: SET_LIMITS, values: [...values] })
-  await limit([`${MIGRATION_TIMEOUT_MS}ms`, `${MIGRATION_TIMEOUT_MS}ms`])
+  await limit([`${MIGRATION_TIMEOUT_MS}ms`, `${MIGRATION_TIMEOUT_MS}ms`, 'off'])
   try {
     return await work(
       over({ query: (config: QueryConfig<unknown[]>) => client.query(config, MIGRATION_TIMEOUT_MS) }),
     )
   } finally {
     // If the client cannot be reached, its lender closes it.
-    await limit([statement_limit, lock_limit]).catch(ignore)
+    await limit([had.statement_limit, had.lock_limit, had.read_only]).catch(ignore)
   }
 }
 
-const LIMITS = `select current_setting('statement_timeout') as statement_limit, current_setting('lock_timeout') as lock_limit`
-const SET_LIMITS = `select set_config('statement_timeout', $1::text, false), set_config('lock_timeout', $2::text, false)`
+const LIMITS = `select current_setting('statement_timeout') as statement_limit, current_setting('lock_timeout') as lock_limit,
+  current_setting('default_transaction_read_only') as read_only`
+const SET_LIMITS = `select set_config('statement_timeout', $1::text, false), set_config('lock_timeout', $2::text, false),
+  set_config('default_transaction_read_only', $3::text, false)`
+
+/** Among others for a null in a list of numbers, if array_nulls is off. */
+const INVALID_TEXT = '22P02'
+
+const REFUSED_BY_SETTINGS: ReadonlySet<string> = new Set([READ_ONLY, INVALID_TEXT])
+
+/** Says everything that a setting of the session, its role, its database or the server could say otherwise. */
+const BEGIN = 'begin isolation level read committed read write'
+
+const FULL_BEGIN = `${BEGIN}; ${NOT_ODD}`
 
 async function inTransaction<Result>(
   client: LentClient,
@@ -131,7 +165,9 @@ async function inTransaction<Result>(
     script: (text) => atLength(MIGRATION_TIMEOUT_MS, (long) => long.script(text)),
     transaction: (nested) => nested(own),
   }
-  await client.query({ text: 'begin isolation level read committed' })
+  await client.query({ text: client.isOwn === true ? BEGIN : FULL_BEGIN }).catch((error: unknown) => {
+    throw noteStandby(error)
+  })
   let result: Result
   try {
     result = await work(own)

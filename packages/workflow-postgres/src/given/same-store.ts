@@ -1,6 +1,7 @@
 import { codeOf } from '../base/errors.ts'
 import type { Connection } from '../connection/connection.ts'
-import { storeIdentity } from '../store/read-store.ts'
+import { seenStore } from '../store/read-store.ts'
+import { evenly } from './odd-session.ts'
 import { type AdapterName, refused } from './recognise.ts'
 
 /** The identity of the adapter's own store. */
@@ -20,6 +21,7 @@ export class SameStore {
   readonly #schema: string
   readonly #own: OwnIdentity
   readonly #known = new WeakSet<object>()
+  readonly #odd = new WeakSet<object>()
 
   constructor(adapter: AdapterName, schema: string, own: OwnIdentity) {
     this.#adapter = adapter
@@ -31,13 +33,18 @@ export class SameStore {
     return this.#known.has(key)
   }
 
+  /** The transaction of this key, in which values mean what Belay's statements expect. */
+  over(key: object, given: Connection): Connection {
+    return this.#odd.has(key) ? evenly(given) : given
+  }
+
   /**
    * Throws `invalid_option`. A connection to the adapter's own address is trusted without a query beside the transaction: the caller may hold the
    * last connection there is.
    */
   async check(key: object, given: Connection, leadsHere = false): Promise<void> {
     if (this.#known.has(key)) return
-    const found = await this.#identityOf(given, leadsHere)
+    const { identity: found, isOdd } = await this.#seenOver(given, leadsHere)
     const own = leadsHere ? (this.#own.known ?? found) : await this.#own.read()
     // A transaction whose snapshot is older than the store sees no identity.
     if (found !== own && !(leadsHere && found === '')) {
@@ -47,12 +54,13 @@ export class SameStore {
       )
     }
     this.#known.add(key)
+    if (isOdd) this.#odd.add(key)
   }
 
-  async #identityOf(given: Connection, leadsHere: boolean): Promise<string> {
+  async #seenOver(given: Connection, leadsHere: boolean): ReturnType<typeof seenStore> {
     try {
       // Another database may lack the table. Under a savepoint, the failed query leaves the caller's transaction intact.
-      return await (leadsHere ? storeIdentity(given) : given.transaction(storeIdentity))
+      return await (leadsHere ? seenStore(given) : given.transaction(seenStore))
     } catch (error) {
       const isMissing = codeOf(error) === '42P01' || codeOf(error) === '3F000'
       if (!isMissing) throw error

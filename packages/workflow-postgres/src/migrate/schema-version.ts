@@ -15,14 +15,24 @@ interface AppliedMigration {
   readonly oldest_code: number | null
 }
 
-const findTable: Statement<{ readonly is_there: boolean }> = {
+/** What there is to know before any table is read. Row-level security hides rows without an error. */
+const findTable: Statement<{
+  readonly is_there: boolean
+  readonly encoding: string
+  readonly database: string
+  readonly hidden: string | null
+  readonly user: string
+}> = {
   name: null,
   text: `
-select exists (
-  select from pg_catalog.pg_class c
-  join pg_catalog.pg_namespace n on n.oid = c.relnamespace
-  where n.nspname = $1::text and c.relname = 'workflow_migrations'
-) as is_there`,
+select coalesce(pg_catalog.bool_or(c.relname = 'workflow_migrations'), false) as is_there,
+  pg_catalog.current_setting('server_encoding') as encoding, pg_catalog.current_database()::text as database,
+  pg_catalog.string_agg(c.relname::text, ', ' order by c.relname)
+    filter (where c.relrowsecurity and pg_catalog.row_security_active(c.oid)) as hidden,
+  current_user::text as user
+from pg_catalog.pg_class c
+join pg_catalog.pg_namespace n on n.oid = c.relnamespace
+where n.nspname = $1::text and c.relkind = 'r' and pg_catalog.starts_with(c.relname, 'workflow_')`,
 }
 
 // Through JSON: schemas before migration 0005 have no such column, and it reads as null there.
@@ -34,18 +44,46 @@ from belay.workflow_migrations m
 order by m.id`,
 }
 
-/** The migrations a schema has had, in order; null when it has none of Belay's tables. */
+/**
+ * The migrations a schema has had, in order; null when it has none of Belay's tables. Throws `store_misconfigured` if the database has another encoding
+ * than UTF8, or hides rows of the tables.
+ */
 export async function readApplied(
   connection: Pick<Connection, 'query'>,
   schema: string,
 ): Promise<readonly AppliedMigration[] | null> {
   // Asked of the catalog: a failed read would end the transaction that a migration runs in.
   const [table] = await connection.query(findTable, [schema])
-  return table?.is_there === true ? connection.query(readMigrations, []) : null
+  if (table === undefined) return null
+  assertUnicode(table)
+  if (table.hidden !== null) throw hiddenError(schema, table.user, table.hidden)
+  return table.is_there ? connection.query(readMigrations, []) : null
+}
+
+/** In any other encoding there are texts that cannot be stored, such as the message of an error: its step could not be recorded. */
+function assertUnicode({
+  encoding,
+  database,
+}: {
+  readonly encoding: string
+  readonly database: string
+}): void {
+  if (encoding === 'UTF8') return
+  throw new BelayError(
+    'store_misconfigured',
+    `The database "${database}" has the encoding ${encoding}, which cannot store every text. Belay needs UTF8: create a database with ENCODING 'UTF8' TEMPLATE template0, and give Belay that one; or move this one there with pg_dump and psql.`,
+  )
+}
+
+function hiddenError(schema: string, user: string, tables: string): BelayError {
+  return new BelayError(
+    'store_misconfigured',
+    `Row-level security hides rows of Belay's tables in schema "${schema}" from user "${user}": ${tables}. Turn it off with ALTER TABLE … DISABLE ROW LEVEL SECURITY, or give the user BYPASSRLS.`,
+  )
 }
 
 /**
- * Throws `schema_missing`, `schema_outdated`, `schema_too_new` or `store_misconfigured` unless this code may run on the schema. Returns the
+ * Throws `schema_missing`, `schema_outdated`, `schema_too_new` or `store_misconfigured` unless this code may run on the schema and the database. Returns the
  * migrations of a newer schema that are unknown to this code, and allow it.
  */
 export async function checkSchemaVersion(

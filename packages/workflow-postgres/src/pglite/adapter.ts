@@ -6,7 +6,6 @@ import {
   type Kind,
   type OptionTable,
   Refusal,
-  sentence,
   shown,
   yesOrNo,
 } from '@belay/workflow/adapter'
@@ -18,6 +17,7 @@ import { localWakeup } from '../store/wakeup.ts'
 import { expireWorkers } from '../workers/registration.ts'
 import { pgliteConnection } from './connection.ts'
 import type { DirectoryLock } from './directory-lock.ts'
+import { notOpened } from './errors.ts'
 import { givenTransactions } from './given-transaction.ts'
 import { pgliteTransact } from './transact.ts'
 
@@ -98,6 +98,7 @@ export function pglite(source?: PgliteSource, options: PgliteOptions = {}): Pgli
       if (!shared && isFirstToOpen(database.get(), schema)) await connection.query(expireWorkers, [])
       await given.open(connection)
     },
+    onOpenFailed: database.release,
     disconnect: database.close,
   })
   const onNotice: PgliteAdapter['onNotice'] = (listener) => notices.listen(listener)
@@ -112,6 +113,8 @@ interface Database {
   readonly listeners: Set<() => void>
   open(): Promise<void>
   get(): PGliteInterface
+  /** Lets go of a directory that could not be used: another process may try, or this one again. */
+  release(): Promise<void>
   close(): Promise<void>
 }
 
@@ -122,6 +125,7 @@ function givenDatabase(instance: PGliteInterface): Database {
       await instance.waitReady
     },
     get: () => instance,
+    async release() {},
     async close() {},
   }
 }
@@ -145,10 +149,22 @@ function ownDatabase(place: string | undefined): Database {
         'The database is not open yet: await open() of the adapter first.',
       )
     },
+    async release() {
+      const open = await opening
+      // What is in memory would be lost.
+      if (open === undefined || open.lock === null) return
+      opening = undefined
+      opened = undefined
+      await open.db.close().catch(() => {})
+      open.lock.release()
+    },
     async close() {
       const open = await opening
-      await open?.db.close()
-      open?.lock?.release()
+      try {
+        await open?.db.close()
+      } finally {
+        open?.lock?.release()
+      }
     },
   }
 }
@@ -166,14 +182,6 @@ async function openDatabase(place: string | undefined) {
     lock?.release()
     throw BelayError.is(error) ? error : notOpened(place, error)
   }
-}
-
-function notOpened(place: string | undefined, cause: unknown): BelayError {
-  return new BelayError(
-    'store_misconfigured',
-    `PGlite cannot open ${place ?? 'a database in memory'}: ${sentence(cause instanceof Error ? cause.message : String(cause))} A directory must be writable, and be empty or hold a database that this version of PGlite made.`,
-    { cause },
-  )
 }
 
 /** A directory is locked, and a database in memory ends with its process. For all other places, nobody can tell who uses them. */

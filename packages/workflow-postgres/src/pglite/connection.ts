@@ -1,6 +1,7 @@
 import type { PGliteInterface, Transaction } from '@electric-sql/pglite'
 import type { Connection } from '../connection/connection.ts'
 import { inSchema, makeStatementsFor, type Statement } from '../connection/statement.ts'
+import { classified, isReadOnly } from './errors.ts'
 import { isStale, preparedIn } from './prepared.ts'
 
 /** Runs statements over a PGlite session or a transaction in it. */
@@ -25,8 +26,12 @@ export function pgliteConnection(database: () => PGliteInterface, schema: string
   const statementFor = makeStatementsFor(schema)
   const plain = statementsOver(database, schema, statementFor)
 
-  const inTransaction = <Result>(work: (connection: Connection) => Promise<Result>): Promise<Result> =>
-    database().transaction((transaction) => {
+  const inTransaction = <Result>(
+    work: (connection: Connection) => Promise<Result>,
+    begin = '',
+  ): Promise<Result> =>
+    database().transaction(async (transaction) => {
+      if (begin !== '') await transaction.exec(begin)
       const over = statementsOver(() => transaction, schema, statementFor)
       const prepared = preparedIn(database())
       const own: Connection = {
@@ -41,23 +46,41 @@ export function pgliteConnection(database: () => PGliteInterface, schema: string
       return work(own)
     })
 
+  const transaction = async <Result>(work: (connection: Connection) => Promise<Result>): Promise<Result> => {
+    try {
+      return await inTransaction(work)
+    } catch (error) {
+      // It was rolled back. The application may have made its session read only; or the next try prepares its statements anew.
+      if (isReadOnly(error)) return inTransaction(work, READ_WRITE)
+      if (!isStale(error)) throw error
+      return inTransaction(work)
+    }
+  }
+
   return {
-    ...plain,
+    script: (text) => told(plain.script(text)),
     async query<Row>(statement: Statement<Row>, values: readonly unknown[]) {
       const { name, text } = statementFor(statement)
-      if (name === null) return plain.query(statement, values)
-      const rows = await preparedIn(database())?.runAlone<Row>({ name, text }, values)
-      return rows ?? plain.query(statement, values)
-    },
-    async transaction(work) {
       try {
-        return await inTransaction(work)
+        if (name === null) return await plain.query(statement, values)
+        const rows = await preparedIn(database())?.runAlone<Row>({ name, text }, values)
+        return rows ?? (await plain.query(statement, values))
       } catch (error) {
-        // It was rolled back. The next try prepares its statements anew.
-        if (!isStale(error)) throw error
-        return inTransaction(work)
+        if (!isReadOnly(error)) throw classified(error)
+        return told(inTransaction((own) => own.query(statement, values), READ_WRITE))
       }
     },
-    session: (work) => work(plain),
+    transaction: (work) => told(transaction(work)),
+    session: (work) => told(work(plain)),
+  }
+}
+
+const READ_WRITE = 'set transaction read write'
+
+async function told<Result>(answer: Promise<Result>): Promise<Result> {
+  try {
+    return await answer
+  } catch (error) {
+    throw classified(error)
   }
 }

@@ -61,8 +61,9 @@ function held(directory: string, file: string, own: Holder): DirectoryLock {
 /** Creates a file and its content atomically, so that nobody reads half of it. Returns false if the file exists already. */
 function createWith(file: string, holder: Holder): boolean {
   const draft = `${file}.${holder.token}`
-  fs.writeFileSync(draft, JSON.stringify(holder))
   try {
+    // On a full disk this makes the file, and then fails.
+    fs.writeFileSync(draft, JSON.stringify(holder))
     fs.linkSync(draft, file)
     return true
   } catch (error) {

@@ -37,7 +37,7 @@ export function givenTransactions(schema: string) {
       }
       const over = withSavepoints(statementsOver(() => transaction, schema))
       await store.check(transaction, over)
-      return over
+      return store.over(transaction, over)
     },
   }
 }

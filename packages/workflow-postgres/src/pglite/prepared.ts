@@ -2,6 +2,7 @@ import type { PGliteInterface } from '@electric-sql/pglite'
 import { columnTypes } from '../connection/column-types.ts'
 import { listText } from '../connection/list-text.ts'
 import { PLAN_SETTINGS } from '../connection/plan-settings.ts'
+import { VALUE_SETTINGS } from '../connection/value-settings.ts'
 import { ProtocolMessages } from './protocol.ts'
 
 /** A database that can tell whether a transaction is open in its session. One in another Web Worker cannot. */
@@ -22,11 +23,11 @@ const STATEMENTS_MAX = 120
 
 /**
  * The plan is made for any values and for tables of any size, as in PostgreSQL. Local to the transaction: the application's own statements run in the
- * same session.
+ * same session, and may have changed what values mean in it.
  */
 const SETTINGS: NamedStatement = {
   name: 'belay_plan_settings',
-  text: `select ${PLAN_SETTINGS.map(([name, value]) => `set_config('${name}', ${value}, true)`).join(', ')}`,
+  text: `select ${[...PLAN_SETTINGS, ...VALUE_SETTINGS].map(([name, value]) => `set_config('${name}', ${value}, true)`).join(', ')}`,
 }
 
 /**

@@ -56,15 +56,15 @@ function guardedTransaction(transaction: Transaction, guard: HandlerGuard): Tran
   return {
     async query(text, ...rest) {
       guard.check(text)
-      return transaction.query(text, ...rest)
+      return guard.answering(transaction.query(text, ...rest))
     },
     async sql(strings, ...values) {
       guard.check(strings[0])
-      return transaction.sql(strings, ...values)
+      return guard.answering(transaction.sql(strings, ...values))
     },
     async exec(text, options) {
       guard.check(text)
-      return transaction.exec(text, options)
+      return guard.answering(transaction.exec(text, options))
     },
     async rollback() {
       guard.refuse('rollback()')

@@ -5,6 +5,7 @@ import { HandlerGuard } from '../transact/handler-guard.ts'
 import { beginning, newMark, notCommitted, workWithin } from '../transact/settle-within.ts'
 import { READ_SESSION, type SessionRow, sessionOf } from '../transact/step-session.ts'
 import { statementsOver } from './connection.ts'
+import { classified } from './errors.ts'
 import { loadDrizzle, stepTransaction } from './step-transaction.ts'
 
 /** Transactions of steps. One at a time, like every statement in PGlite. */
@@ -30,6 +31,7 @@ export function pgliteTransact(database: () => PGliteInterface, schema: string):
           tx: stepTransaction(transaction, guard),
           mark,
           idleTimeoutMs,
+          storeFailure: (thrown?: unknown) => guard.storeFailure(thrown),
           close: () => guard.close(),
         },
         request,
@@ -42,13 +44,19 @@ export function pgliteTransact(database: () => PGliteInterface, schema: string):
     try {
       return await database().transaction(inTransaction)
     } catch (error) {
-      if (error instanceof RolledBack) return error.transacted
-      if (isSubmitted) return notCommitted(error)
-      throw error
+      if (error instanceof RolledBack) return named(error.transacted)
+      if (isSubmitted) return named(notCommitted(error))
+      throw classified(error)
     } finally {
       guard.close()
     }
   }
+}
+
+function named(transacted: Transacted): Transacted {
+  return transacted.type === 'unavailable'
+    ? { ...transacted, error: classified(transacted.error) }
+    : transacted
 }
 
 class RolledBack extends Error {

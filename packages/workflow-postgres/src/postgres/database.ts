@@ -96,7 +96,7 @@ export function ownDatabase(source: PoolSource, options: DatabaseOptions): Datab
     transactions: {
       max: transactionsMax,
       // What an application does to each new connection could not be repeated after a reset.
-      sessions: 'onConnect' in config ? applicationSessions(stepLimitMs) : ownSessions(stepLimitMs),
+      sessions: 'onConnect' in config ? applicationSessions(stepLimitMs) : ownSessions(stepLimitMs, sessions),
       connect() {
         stepPool ??= open(transactionsMax, handlerSettings)
         return acquire({ pool: stepPool, sizeOption: 'transactionsMax', address }, stepLimitMs)

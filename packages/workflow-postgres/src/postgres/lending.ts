@@ -1,6 +1,6 @@
 import { counted, StoreUnavailableError } from '@belay/workflow/adapter'
 import type { Pool, PoolClient, QueryConfig, QueryResult } from 'pg'
-import { codeOf, contended, type DatabaseAddress, nameOf, noteOfDriver } from '../base/errors.ts'
+import { codeOf, contended, type DatabaseAddress, nameOf, noteOfDriver, READ_ONLY } from '../base/errors.ts'
 import type { Lender, LentClient } from '../connection/pool-connection.ts'
 import type { Abandoned } from './abandoned.ts'
 import { watchConnects } from './connect-watch.ts'
@@ -114,6 +114,14 @@ class Lent implements LentClient {
     return this.#parts.sessions.get(this.client)?.isPooled ?? true
   }
 
+  get isOwn(): boolean {
+    return this.#parts.endsStatements && !this.isPooled
+  }
+
+  get isOdd(): boolean {
+    return this.#parts.sessions.get(this.client)?.isOdd ?? false
+  }
+
   /** Finds out which session the client uses. */
   async learn(): Promise<void> {
     const { sessions } = this.#parts
@@ -156,7 +164,7 @@ class Lent implements LentClient {
 
   /** If the server has its own limit, it must end the statement first: its answer is definite. */
   #patienceMs(limitMs: number): number {
-    return this.#parts.endsStatements && !this.isPooled ? limitMs + Math.min(2_000, 0.2 * limitMs) : limitMs
+    return this.isOwn ? limitMs + Math.min(2_000, 0.2 * limitMs) : limitMs
   }
 
   async #cancel(statement: Overdue, limitMs: number, reject: (error: unknown) => void): Promise<void> {
@@ -206,10 +214,13 @@ class Overdue {
 
 const QUERY_CANCELED = '57014'
 
+// A read-only session serves a transaction that begins `read write`. If that fails too, the server is a standby, and the session is of no use.
+const OF_STATEMENT: ReadonlySet<string> = new Set(['55P03', QUERY_CANCELED, READ_ONLY])
+
 /** An error of the statement alone: its session stays usable. */
 function isOfStatement(error: unknown): boolean {
   const code = codeOf(error) ?? ''
-  return /^(22|23|40|54)[0-9A-Z]{3}$/.test(code) || code === '55P03' || code === QUERY_CANCELED
+  return /^(22|23|40|54)[0-9A-Z]{3}$/.test(code) || OF_STATEMENT.has(code)
 }
 
 /** The application's own limit would only stop waiting for the statement, and let it run on in the server. */

@@ -1,27 +1,29 @@
 import type { ClientBase, PoolClient } from 'pg'
 import type { HandlerGuard } from '../transact/handler-guard.ts'
-import { handlerSettingsText } from './session.ts'
+import { CONFIGURED, handlerSettingsText, type SessionFacts } from './session.ts'
 
 /**
  * A connection serves one step after another. What a handler leaves in its session must not reach the next one: settings, roles, temporary tables,
  * cursors, locks of the session, prepared statements.
  *
- * Sessions of Belay's own pool are reset. Sessions of an application's Pool may have settings that only the application can make again: they are
+ * Sessions of Belay's own pool are reset, and closed if the role or the database has other settings by now. Sessions of an application's Pool may have settings that only the application can make again: they are
  * compared with their earlier state, and closed if it has changed.
  */
 export interface LentSessions {
-  /** A query sent before the session is lent, together with the transaction's beginning; `null` if nothing needs to be known. */
-  readonly before: string | null
+  /** A query sent before the session is lent, together with the transaction's beginning. */
+  readonly before: string
+  /** Whether the session must be closed instead of being lent. */
+  isStale(client: PoolClient, before: SessionTrace): boolean
   /** Gives a connection back to its pool, or closes it. Nobody waits for it. */
   giveBack(
     client: PoolClient,
-    lent: { readonly before: SessionTrace | null; readonly guard: HandlerGuard },
+    lent: { readonly before: SessionTrace; readonly guard: HandlerGuard },
   ): Promise<void>
 }
 
 /** What a query can tell about a session. */
 export interface SessionTrace {
-  readonly session: string
+  readonly session: string | null
   /** JSON: names of prepared statements. */
   readonly prepared: string
 }
@@ -35,12 +37,19 @@ ${handlerSettingsText()};
 select pg_catalog.pg_advisory_unlock_all();
 select '' as session, ${PREPARED} as prepared`
 
-/** Sessions that belong to Belay. */
-export function ownSessions(limitMs: number): LentSessions {
+/**
+ * Sessions that belong to Belay. A reset brings back what the role and the database said when the session began, which an administrator may have
+ * corrected since: such a session is not lent again.
+ */
+export function ownSessions(limitMs: number, known: WeakMap<object, SessionFacts>): LentSessions {
   return {
-    before: null,
-    async giveBack(client) {
-      const after = await ask(client, resetText(), limitMs)
+    before: `select ${CONFIGURED} as session, '[]' as prepared`,
+    isStale(client, { session }) {
+      const facts = known.get(client)
+      return facts?.isPooled === false && facts.configured !== session
+    },
+    async giveBack(client, { guard }) {
+      const after = guard.hasFailed ? null : await ask(client, resetText(), limitMs)
       const known = knownStatements(client)
       const isReset = after !== null && (known === null || isSame(namesOf(after), known))
       release(client, isReset)
@@ -56,10 +65,22 @@ const SETTINGS = [
   'lock_timeout',
   'default_transaction_isolation',
   'default_transaction_read_only',
+  'default_transaction_deferrable',
   'TimeZone',
   'DateStyle',
+  'IntervalStyle',
+  'bytea_output',
+  'client_encoding',
+  'extra_float_digits',
+  'array_nulls',
+  'standard_conforming_strings',
+  'quote_all_identifiers',
+  'xmloption',
   'row_security',
   'session_replication_role',
+  'plan_cache_mode',
+  'jit',
+  'synchronous_commit',
 ]
 
 const TRACE = `select pg_catalog.json_build_array(session_user, ${SETTINGS.map((name) => `pg_catalog.current_setting('${name}')`).join(', ')},
@@ -70,12 +91,10 @@ const TRACE = `select pg_catalog.json_build_array(session_user, ${SETTINGS.map((
 export function applicationSessions(limitMs: number): LentSessions {
   return {
     before: TRACE,
+    isStale: () => false,
     async giveBack(client, { before, guard }) {
-      const after = guard.leavesTraces || before === null ? null : await ask(client, TRACE, limitMs)
-      release(
-        client,
-        after !== null && after.session === before!.session && areInStep(client, before!, after),
-      )
+      const after = guard.leavesTraces || guard.hasFailed ? null : await ask(client, TRACE, limitMs)
+      release(client, after !== null && after.session === before.session && areInStep(client, before, after))
     },
   }
 }

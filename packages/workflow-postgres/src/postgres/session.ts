@@ -1,5 +1,6 @@
 import type { ClientBase, QueryConfig, QueryResult } from 'pg'
 import { PLAN_SETTINGS, type Setting } from '../connection/plan-settings.ts'
+import { ODD, VALUE_SETTINGS } from '../connection/value-settings.ts'
 import { CONNECT_TIMEOUT_MS } from './pool.ts'
 
 /** The known facts about the session that a client uses. */
@@ -10,18 +11,34 @@ export interface SessionFacts {
   readonly pid: number
   /** When that process began, in microseconds since 1970: a later process may have the same number. */
   readonly since: string
+  /** Belay's statements would mean something else there: see {@link ODD}. */
+  readonly isOdd: boolean
+  /** What the catalog said of the role's and the database's settings when the session was looked at. */
+  readonly configured: string | null
 }
 
-/** The statements are written for this isolation level: under a stricter default, they would be repeated for every conflict instead of waiting for it. */
+const PATH = `pg_catalog.current_setting('search_path')`
+
+/**
+ * What Belay's statements rely on, whatever the server, the role or the database says. They are written for this isolation level: under a stricter
+ * default, they would be repeated for every conflict instead of waiting for it.
+ */
 const STATEMENT_SETTINGS: readonly Setting[] = [
   ['default_transaction_isolation', `'read committed'`],
+  ['default_transaction_read_only', `'off'`],
+  ['standard_conforming_strings', `'on'`],
+  ['DateStyle', `'ISO, MDY'`],
+  ['IntervalStyle', `'postgres'`],
+  // Only where names of the application's could hide those of the system. The rest stays: triggers on Belay's tables may rely on it.
+  ['search_path', `case when ${PATH} ~ 'pg_catalog' then 'pg_catalog, ' else '' end || ${PATH}`],
+  ...VALUE_SETTINGS,
   ...PLAN_SETTINGS,
 ]
 
 /** The same as a text to run. */
-export const SESSION_SETTINGS = STATEMENT_SETTINGS.map(([name, value]) => `set ${name} = ${value}`).join(
-  ';\n',
-)
+export const SESSION_SETTINGS = STATEMENT_SETTINGS.map(
+  ([name, value]) => `select set_config('${name}', ${value}, false)`,
+).join(';\n')
 
 /** The server notices a silently lost client within half a minute, even during a statement. */
 const NETWORK_SETTINGS: readonly Setting[] = [
@@ -45,6 +62,7 @@ export function lockTimeoutMs(queryTimeoutMs: number): number {
 export function statementSettings(queryTimeoutMs: number): readonly Setting[] {
   return [
     ...STATEMENT_SETTINGS,
+    ['transaction_timeout', `'0'`],
     ['statement_timeout', `'${queryTimeoutMs}ms'`],
     ['lock_timeout', `'${lockTimeoutMs(queryTimeoutMs)}ms'`],
     ['idle_in_transaction_session_timeout', `'${2 * queryTimeoutMs}ms'`],
@@ -85,8 +103,18 @@ export async function prepareSession(
     areNetworkSettingsKnown = false
     return ask(settings.filter((setting) => !NETWORK_SETTINGS.includes(setting)))
   })
-  const { pid, since } = (rows as readonly { pid: number | string; since: string | null }[])[0]!
-  return { isPooled: Number(pid) !== processIdOf(client), pid: Number(pid), since: since ?? '0' }
+  const { pid, since, odd, configured } = (rows as readonly SessionRow[])[0]!
+  const isPooled = Number(pid) !== processIdOf(client)
+  // It was read before the settings of this call were made.
+  const isSet = !isPooled && settings.some(([name]) => name === 'array_nulls')
+  return { isPooled, pid: Number(pid), since: since ?? '0', isOdd: odd === 'yes' && !isSet, configured }
+}
+
+interface SessionRow {
+  readonly pid: number | string
+  readonly since: string | null
+  readonly odd: string
+  readonly configured: string | null
 }
 
 /** If this fails, the caller that connects closes the connection. */
@@ -103,6 +131,15 @@ export function processIdOf(client: ClientBase): number {
   return 'processID' in client && typeof client.processID === 'number' ? client.processID : 0
 }
 
+/**
+ * Fingerprints what ALTER ROLE … SET and ALTER DATABASE … SET say of a session. A session keeps what they said when it began, whatever they say later.
+ * Index: the catalog's primary key.
+ */
+export const CONFIGURED = `(select pg_catalog.hashtextextended(pg_catalog.string_agg(c::text, ',' order by c.setdatabase, c.setrole), 0)::text
+    from pg_catalog.pg_db_role_setting c
+    where c.setdatabase in (0, (select d.oid from pg_catalog.pg_database d where d.datname = pg_catalog.current_database()))
+      and c.setrole in (0, pg_catalog.to_regrole(pg_catalog.quote_ident(session_user::text))))`
+
 export const SINCE = '(extract(epoch from a.backend_start) * 1000000)::bigint'
 
 function sessionText(processId: number, settings: readonly Setting[]): string {
@@ -112,7 +149,7 @@ function sessionText(processId: number, settings: readonly Setting[]): string {
     where pg_catalog.pg_backend_pid() = ${processId} and pg_catalog.current_setting(s.name, true) is not null)`
   return `select pg_catalog.pg_backend_pid() as pid,
   (select ${SINCE}::text from pg_catalog.pg_stat_get_activity(pg_catalog.pg_backend_pid()) a) as since,
-  ${settings.length === 0 ? '0' : set} as set_up`
+  case when ${ODD} then 'yes' end as odd, ${CONFIGURED} as configured, ${settings.length === 0 ? '0' : set} as set_up`
 }
 
 /** Restores the settings of a handler's session after a reset. */

@@ -60,11 +60,29 @@ function guardedClient(client: PoolClient, guard: HandlerGuard): PoolClient {
       if (typeof value !== 'function') return value
       if (KEPT_FROM_HANDLERS.has(name)) return () => guard.refuse(`${String(name)}()`)
       return (...args: unknown[]) => {
-        if (name === 'query') guard.check(textOf(args[0]))
-        return value.apply(target, args)
+        if (name !== 'query') return value.apply(target, args)
+        guard.check(textOf(args[0]))
+        return answering(value as Query, target, args, guard)
       }
     },
   })
+}
+
+type Query = (...args: readonly unknown[]) => unknown
+
+/** Calls `query`, and tells the guard how the server answered, in whichever way the caller is told. */
+function answering(query: Query, client: PoolClient, args: readonly unknown[], guard: HandlerGuard): unknown {
+  const callback = args.at(-1)
+  if (typeof callback === 'function') {
+    const noting = (error: unknown, result: unknown) => {
+      guard.answered(error ?? undefined)
+      callback(error, result)
+    }
+    return query.apply(client, [...args.slice(0, -1), noting])
+  }
+  const answer = query.apply(client, [...args])
+  // A cursor or a stream is no promise, and tells its answers only to its reader.
+  return answer instanceof Promise ? guard.answering(answer) : answer
 }
 
 function textOf(query: unknown): unknown {

@@ -1,6 +1,6 @@
 import type { Adapter, Settlement, Transacted, TransactRequest } from '@belay/workflow/adapter'
 import type { ClientBase, PoolClient, QueryConfig, QueryResult } from 'pg'
-import { type DatabaseAddress, noteOfDriver, outageOf } from '../base/errors.ts'
+import { type DatabaseAddress, noteOfDriver, noteStandby, outageOf } from '../base/errors.ts'
 import { Turns } from '../base/turns.ts'
 import { columnTypes } from '../connection/column-types.ts'
 import type { Connection } from '../connection/connection.ts'
@@ -71,9 +71,12 @@ async function transactOnce(parts: OwnParts, request: TransactRequest): Promise<
   const { client, mark, backend, session } = begun
   const guard = new HandlerGuard()
   const unwatch = parts.watch.add({ ...backend, client })
+  const noteEnd = (error: unknown) => guard.answered(error)
   let how: Ending = 'cut off'
   try {
     const over = bounded(client, parts.limitMs)
+    // An idle connection reports its end in no other way.
+    client.on('error', noteEnd)
     const connectionWith = (prepare: boolean) =>
       withSavepoints(statementsOver(over, { schema: parts.schema, prepare }, parts.statementFor))
     const open = {
@@ -85,6 +88,7 @@ async function transactOnce(parts: OwnParts, request: TransactRequest): Promise<
       mark,
       idleTimeoutMs: parts.idleTimeoutMs,
       settleTimeoutMs: parts.limitMs,
+      storeFailure: (thrown?: unknown) => guard.storeFailure(thrown),
       close() {
         unwatch()
         return guard.close()
@@ -93,19 +97,26 @@ async function transactOnce(parts: OwnParts, request: TransactRequest): Promise<
     const verdict = await workWithin(open, request)
     if (verdict.commit === undefined) {
       how = (await rolledBack(client)) ? 'ended' : 'held up'
-      return verdict.rollBack
+      return named(verdict.rollBack, parts.address)
     }
     const transacted = await commit(over, verdict.commit)
     how = 'ended'
-    return transacted
+    return named(transacted, parts.address)
   } catch (error) {
     if (isLate(error)) how = 'held up'
     throw outageOf(error, parts.address)
   } finally {
     guard.close()
     unwatch()
+    client.removeListener('error', noteEnd)
     void letGo(parts, { ...begun, guard, how })
   }
+}
+
+/** A failure of the store, with the store's name and a remedy. */
+function named(transacted: Transacted, address: DatabaseAddress): Transacted {
+  if (transacted.type !== 'unavailable') return transacted
+  return { type: 'unavailable', error: outageOf(transacted.error, address) }
 }
 
 interface Begun {
@@ -113,11 +124,25 @@ interface Begun {
   readonly mark: string
   readonly backend: Backend
   readonly session: StepSession
-  readonly before: SessionTrace | null
+  readonly before: SessionTrace
 }
 
 /** Null if nobody waits for it any more. */
-async function begin(parts: TransactParts, { isolation, signal }: TransactRequest): Promise<Begun | null> {
+async function begin(parts: TransactParts, request: TransactRequest): Promise<Begun | null> {
+  // Each closes one session that its pool still has from before.
+  for (let tries = 0; tries < parts.max; tries += 1) {
+    const begun = await beginOnce(parts, request)
+    if (begun === null || !parts.sessions.isStale(begun.client, begun.before)) return begun
+    begun.client.removeListener('error', ignore)
+    begun.client.release(true)
+  }
+  return beginOnce(parts, request)
+}
+
+async function beginOnce(
+  parts: TransactParts,
+  { isolation, signal }: TransactRequest,
+): Promise<Begun | null> {
   const mark = newMark()
   let client: PoolClient | undefined
   const giveUp = () => {
@@ -130,7 +155,7 @@ async function begin(parts: TransactParts, { isolation, signal }: TransactReques
     // A client outside the pool has no other listener: without this one, a broken connection would end the process.
     client.on('error', ignore)
     const { idleTimeoutMs, limitMs, sessions } = parts
-    const asked = [READ_BACKEND, READ_SESSION, ...(sessions.before === null ? [] : [sessions.before])]
+    const asked = [READ_BACKEND, READ_SESSION, sessions.before]
     const text = `begin; ${beginning({ mark, idleTimeoutMs }, isolation)}; ${asked.join('; ')}`
     // pg returns one result per statement of the text; its types omit that.
     const results = (await bounded(client, limitMs).query({
@@ -138,12 +163,12 @@ async function begin(parts: TransactParts, { isolation, signal }: TransactReques
       types: columnTypes,
     })) as unknown as readonly QueryResult[]
     const [backend, session, before] = results.slice(-asked.length).map(({ rows }) => rows[0])
-    return { client, mark, backend, session: sessionOf(session), before: before ?? null }
+    return { client, mark, backend, session: sessionOf(session), before }
   } catch (error) {
     client?.removeListener('error', ignore)
     client?.release(true)
     if (signal?.aborted === true) return null
-    throw outageOf(error, parts.address)
+    throw outageOf(noteStandby(error), parts.address)
   } finally {
     signal?.removeEventListener('abort', giveUp)
   }

@@ -1,11 +1,16 @@
 import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
+import { ODD } from '../connection/value-settings.ts'
 
-/** Identifies a store: its database's name, and when the store was created. Index: the few rows of the migrations. No locks. */
-export const readStoreIdentity: Statement<{ readonly identity: string }> = {
+/**
+ * Identifies a store: its database's name, and when the store was created, in a form that no setting of the session changes. Also tells whether the
+ * session is odd. Index: the few rows of the migrations. No locks.
+ */
+export const readStoreIdentity: Statement<{ readonly identity: string; readonly is_odd: boolean }> = {
   name: 'read_store_identity',
   text: `
-select pg_catalog.current_database() || ' since ' || m.applied_at::text as identity
+select pg_catalog.current_database() || ' since ' || pg_catalog.to_char(m.applied_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS.US') as identity,
+  ${ODD} as is_odd
 from belay.workflow_migrations m
 order by m.id
 limit 1`,
@@ -32,8 +37,15 @@ join belay.workflow_definitions d on d.id = any (array[wanted.id])`,
 }
 
 export async function storeIdentity(connection: Pick<Connection, 'query'>): Promise<string> {
+  return (await seenStore(connection)).identity
+}
+
+/** The store that a session sees, and whether the session is odd. The identity is empty in a snapshot from before the store. */
+export async function seenStore(
+  connection: Pick<Connection, 'query'>,
+): Promise<{ readonly identity: string; readonly isOdd: boolean }> {
   const [row] = await connection.query(readStoreIdentity, [])
-  return row?.identity ?? ''
+  return { identity: row?.identity ?? '', isOdd: row?.is_odd === true }
 }
 
 /** Reads the timeline, or null. Does not ask again where it cannot be read: the server would log an error each time. */

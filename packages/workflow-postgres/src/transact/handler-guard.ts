@@ -1,4 +1,12 @@
 import { BelayError } from '@belay/workflow/adapter'
+import { causesOf, codeOf, READ_ONLY } from '../base/errors.ts'
+import { type StoreFailure, storeFailureOf } from './store-failure.ts'
+
+/** A failure of the store in a step's transaction. */
+export interface FailedStore {
+  readonly type: NonNullable<StoreFailure>
+  readonly error: unknown
+}
 
 /**
  * Stands between a handler and its transaction. The handler cannot end the transaction, and cannot use it once it is over, when the connection may
@@ -8,10 +16,56 @@ export class HandlerGuard {
   #misuse: BelayError | null = null
   #isOpen = true
   #leavesTraces = false
+  #isReadOnly = false
+  #failed: FailedStore | null = null
+  readonly #failures = new Map<unknown, FailedStore>()
 
   /** Whether a statement of the handler may have left something in the session that outlives the transaction. */
   get leavesTraces(): boolean {
     return this.#leavesTraces
+  }
+
+  /** Whether the store has failed in this session, perhaps because of the session's settings. */
+  get hasFailed(): boolean {
+    return this.#failures.size > 0
+  }
+
+  /** A statement of the handler was answered with this error; without one, it succeeded. */
+  answered(error?: unknown): void {
+    if (error === undefined) {
+      // The handler has rolled back to a savepoint: the transaction goes on.
+      this.#failed = null
+      return
+    }
+    const type = storeFailureOf(error)
+    if (type === null || (this.#isReadOnly && codeOf(error) === READ_ONLY)) return
+    this.#failed ??= { type, error }
+    this.#failures.set(error, { type, error })
+  }
+
+  /** Waits for the answer to a statement of the handler, and notes it. */
+  async answering<Result>(answer: Promise<Result>): Promise<Result> {
+    try {
+      const result = await answer
+      this.answered()
+      return result
+    } catch (error) {
+      this.answered(error)
+      throw error
+    }
+  }
+
+  /**
+   * The failure of the store that ended the handler's work: the one that it threw, perhaps as the cause of its own error, or the one that its
+   * transaction has not recovered from. Null if the handler failed by itself.
+   */
+  storeFailure(thrown?: unknown): FailedStore | null {
+    if (this.#failed !== null) return this.#failed
+    for (const cause of causesOf(thrown)) {
+      const failure = this.#failures.get(cause)
+      if (failure !== undefined) return failure
+    }
+    return null
   }
 
   get isOpen(): boolean {
@@ -29,6 +83,7 @@ export class HandlerGuard {
     this.assertOpen()
     if (typeof text !== 'string') return
     this.#leavesTraces ||= SESSION_CHANGE.test(text)
+    this.#isReadOnly ||= MAKES_READ_ONLY.test(text)
     const verb = TRANSACTION_CONTROL.exec(text)?.[1]
     if (verb !== undefined) this.refuse(verb.toUpperCase())
   }
@@ -50,6 +105,9 @@ export class HandlerGuard {
     throw this.#misuse
   }
 }
+
+// A handler that forbids itself to write fails by itself when it writes.
+const MAKES_READ_ONLY = /\bread\s+only\b|transaction_read_only/i
 
 // Matches anything that may change the session. A false match only costs a new connection. Settings made with LOCAL, or with the local flag, end by
 // themselves.

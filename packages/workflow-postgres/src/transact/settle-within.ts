@@ -12,7 +12,9 @@ import type { Connection } from '../connection/connection.ts'
 import { finish } from '../settle/finish-attempts.ts'
 import { repeat } from '../settle/repeat-rounds.ts'
 import { publishWithin } from '../values/publish-values.ts'
+import type { FailedStore } from './handler-guard.ts'
 import { putBack, type StepSession, takeOver } from './step-session.ts'
+import { storeFailureOf } from './store-failure.ts'
 
 /** A transaction that was begun for a step. */
 export interface OpenTransaction {
@@ -30,6 +32,8 @@ export interface OpenTransaction {
   readonly idleTimeoutMs: number | null
   /** How long a statement of the settlement may take, in milliseconds; null for no limit. */
   readonly settleTimeoutMs: number | null
+  /** The failure of the store that ended the handler's work, which threw this; null if the handler failed by itself. */
+  storeFailure(thrown?: unknown): FailedStore | null
   /** Takes the transaction from the handler. Returns the forbidden action that the handler tried, if any. Idempotent. */
   close(): BelayError | null
 }
@@ -45,7 +49,8 @@ export function beginning(
   isolation: Isolation,
 ): string {
   return [
-    `set transaction isolation level ${ISOLATIONS[isolation]}`,
+    // Whatever the session's default is.
+    `set transaction isolation level ${ISOLATIONS[isolation]}, read write`,
     // A process that is stopped or cut off must not keep its locks from the next worker of the step.
     ...(idleTimeoutMs === null ? [] : [`set local idle_in_transaction_session_timeout = ${idleTimeoutMs}`]),
     `set local belay_step.mark = '${mark}'`,
@@ -72,13 +77,17 @@ export function newMark(): string {
  */
 export async function workWithin(
   open: OpenTransaction,
-  request: Pick<TransactRequest, 'workerId' | 'work' | 'keepAttempts'>,
+  request: Pick<TransactRequest, 'workerId' | 'work' | 'keepAttempts' | 'signal'>,
 ): Promise<Verdict> {
+  // A transaction that was cut off has lost its connection for that reason.
+  const storeFailure = (error: unknown) =>
+    request.signal?.aborted === true ? null : fromStore(() => open.storeFailure(error))
   let submitted: SubmittedWork | null
   try {
     submitted = await request.work(open.tx)
   } catch (error) {
-    return { rollBack: open.close() === null ? failed(error) : { type: 'rolled_back', error } }
+    if (open.close() !== null) return { rollBack: { type: 'rolled_back', error } }
+    return { rollBack: storeFailure(error) ?? failed(error) }
   }
   const misuse = open.close()
   if (submitted === null) return { rollBack: { type: 'rolled_back' } }
@@ -86,7 +95,18 @@ export async function workWithin(
   try {
     return await settleWithin(open, request, submitted)
   } catch (error) {
-    return { rollBack: refused(error) }
+    return { rollBack: (isInFailedTransaction(error) ? storeFailure(undefined) : null) ?? refused(error) }
+  }
+}
+
+/** A handler may throw anything, even an object that throws when it is inspected. */
+function fromStore(failure: () => FailedStore | null): Transacted | null {
+  try {
+    const failed = failure()
+    if (failed === null) return null
+    return { type: failed.type === 'failed' ? 'unavailable' : 'conflict', error: failed.error }
+  } catch {
+    return null
   }
 }
 
@@ -97,7 +117,7 @@ async function settleWithin(
 ): Promise<Verdict> {
   const left = await takeOver(open.connection, open.session, limitsOf(open))
   if (left.mark !== open.mark) return { rollBack: { type: 'rolled_back', error: endedByHandler() } }
-  if (left.isReadOnly && !open.session.isReadOnly) {
+  if (left.isReadOnly) {
     return { rollBack: { type: 'rolled_back', error: madeReadOnly() } }
   }
   if (told !== undefined) {
@@ -142,8 +162,9 @@ function isHeldUp(error: unknown): boolean {
   return codeOf(error) === '55P03' || codeOf(error) === '57014'
 }
 
-/** What a failed COMMIT means. Throws if the database is gone. */
+/** What a failed COMMIT means. Throws if the database is gone, which may have committed. */
 export function notCommitted(error: unknown): Transacted {
+  if (storeFailureOf(error) === 'failed' && !isEnding(error)) return { type: 'unavailable', error }
   if (isUnavailable(error)) throw error
   return failed(error)
 }
@@ -173,10 +194,16 @@ function isConflictOf(error: unknown): boolean {
 
 function refused(error: unknown): Transacted {
   if (error instanceof HeldUp) return { type: 'conflict', error }
+  if (storeFailureOf(error) === 'failed') return { type: 'unavailable', error }
   if (isUnavailable(error)) throw error
   if (isInFailedTransaction(error)) return failedBefore(error)
   const refusal = refusalOf(error)
   return refusal === null ? failed(error) : { type: 'refused', reason: refusal }
+}
+
+/** The session was ended, perhaps after the transaction had been committed. */
+function isEnding(error: unknown): boolean {
+  return codeOf(error)?.startsWith('57P') === true
 }
 
 function madeReadOnly(): BelayError {

@@ -1,5 +1,6 @@
 import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
+import { NEEDED_VALUES, ODD, setValues, VALUES } from '../connection/value-settings.ts'
 
 /** The session of a step's transaction when it was lent to the handler. */
 export interface StepSession {
@@ -7,7 +8,6 @@ export interface StepSession {
   readonly login: string
   readonly role: string
   readonly searchPath: string
-  readonly isReadOnly: boolean
 }
 
 /** How long one of Belay's own statements in it may take, and wait for one lock, in milliseconds. */
@@ -20,7 +20,10 @@ export interface StatementLimits {
 
 /** The session as the handler left it. */
 export interface LeftSession extends StepSession {
+  /** JSON: the settings on which the meaning of values depends, by name. */
+  readonly values: string
   readonly mark: string | null
+  readonly isReadOnly: boolean
   /** Whether Belay has changed the session's settings. Then the handler's settings must be restored before COMMIT. */
   readonly isTakenOver: boolean
   /** Names of the session's prepared statements. */
@@ -29,18 +32,17 @@ export interface LeftSession extends StepSession {
 
 /** Reads what Belay must know of a session to settle in it, whatever its handler sets. A text, because it is part of the transaction's beginning. */
 export const READ_SESSION = `select pg_catalog.current_setting('role') as role, session_user::text as login,
-  pg_catalog.current_setting('search_path') as path, pg_catalog.current_setting('transaction_read_only') = 'on' as is_read_only`
+  pg_catalog.current_setting('search_path') as path`
 
 export interface SessionRow {
   readonly role: string
   readonly login: string
   readonly path: string
-  readonly is_read_only: boolean
 }
 
 export function sessionOf(row: SessionRow): StepSession {
-  const { login, role, path: searchPath, is_read_only: isReadOnly } = row
-  return { login, role, searchPath, isReadOnly }
+  const { login, role, path: searchPath } = row
+  return { login, role, searchPath }
 }
 
 /**
@@ -50,7 +52,14 @@ export function sessionOf(row: SessionRow): StepSession {
  * Send this and every statement in this file without its name: the handler may have deallocated the session's prepared statements.
  */
 export const readLeftSession: Statement<
-  SessionRow & { readonly mark: string | null; readonly has_tables: boolean; readonly prepared: string }
+  SessionRow & {
+    readonly mark: string | null
+    readonly values: string
+    readonly is_odd: boolean
+    readonly is_read_only: boolean
+    readonly has_tables: boolean
+    readonly prepared: string
+  }
 > = {
   name: 'read_left_session',
   text: `
@@ -59,6 +68,7 @@ select pg_catalog.current_setting('belay_step.mark', true) as mark,
   session_user::text as login,
   pg_catalog.current_setting('search_path') as path,
   pg_catalog.current_setting('transaction_read_only') = 'on' as is_read_only,
+  ${VALUES} as values, ${ODD} as is_odd,
   pg_catalog.pg_my_temp_schema() <> 0 as has_tables,
   array_to_json(array(select p.name from pg_catalog.pg_prepared_statement() p))::text as prepared,
   pg_catalog.set_config('statement_timeout', $1::text, true),
@@ -67,14 +77,14 @@ select pg_catalog.current_setting('belay_step.mark', true) as mark,
 }
 
 /**
- * Takes the session over from the handler: sets the role with which the transaction was begun, and a search path with the system's names only. No
- * tables, no locks.
+ * Takes the session over from the handler: sets the role with which the transaction was begun, a search path with the system's names only, and what
+ * values depend on. No tables, no locks.
  */
 export const takeOverSession: Statement<object> = {
   name: 'take_over_session',
   text: `
 select pg_catalog.set_config('session_authorization', $1::text, true), pg_catalog.set_config('role', $2::text, true),
-  pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true)`,
+  pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true), ${setValues('$3')}`,
 }
 
 /** Restores the handler's settings for what runs at COMMIT: the application's deferred constraints and triggers. No tables, no locks. */
@@ -82,7 +92,7 @@ export const putSessionBack: Statement<object> = {
   name: 'put_session_back',
   text: `
 select pg_catalog.set_config('session_authorization', $1::text, true), pg_catalog.set_config('role', $2::text, true),
-  pg_catalog.set_config('search_path', $3::text, true)`,
+  pg_catalog.set_config('search_path', $3::text, true), ${setValues('$4')}`,
 }
 
 /** Gives Belay control of a step's transaction for its settlement, whatever its handler set. */
@@ -92,20 +102,21 @@ export async function takeOver(
   { statementMs, lockMs, idleMs }: StatementLimits,
 ): Promise<LeftSession> {
   const [row] = await connection.query(readLeftSession, [statementMs, lockMs, idleMs].map(String))
-  const { mark, prepared, has_tables: hasTables } = row!
+  const { mark, prepared, values, has_tables: hasTables, is_read_only: isReadOnly, is_odd: isOdd } = row!
   const left = sessionOf(row!)
   const isTakenOver =
     hasTables ||
     left.login !== before.login ||
     left.role !== before.role ||
-    left.searchPath !== before.searchPath
-  if (isTakenOver) await connection.query(takeOverSession, [before.login, before.role])
-  return { ...left, mark, isTakenOver, prepared: JSON.parse(prepared) }
+    left.searchPath !== before.searchPath ||
+    isOdd
+  if (isTakenOver) await connection.query(takeOverSession, [before.login, before.role, NEEDED_VALUES])
+  return { ...left, mark, values, isReadOnly, isTakenOver, prepared: JSON.parse(prepared) }
 }
 
 export async function putBack(
   connection: Pick<Connection, 'query'>,
-  { login, role, searchPath }: StepSession,
+  { login, role, searchPath, values }: Pick<LeftSession, keyof StepSession | 'values'>,
 ): Promise<void> {
-  await connection.query(putSessionBack, [login, role, searchPath])
+  await connection.query(putSessionBack, [login, role, searchPath, values])
 }

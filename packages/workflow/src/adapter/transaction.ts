@@ -81,3 +81,8 @@ export type Transacted =
   | { readonly type: 'unpublished'; readonly results: readonly Published[] }
   /** Rolled back because of another transaction, during the work or at COMMIT. The same work may succeed if repeated. */
   | { readonly type: 'conflict'; readonly error: unknown }
+  /**
+   * Rolled back for a reason of the store's own, during the work or at COMMIT: its disk is full, it shuts down, it takes no writes. The same work may
+   * succeed once the store has recovered, however long that takes.
+   */
+  | { readonly type: 'unavailable'; readonly error: unknown }

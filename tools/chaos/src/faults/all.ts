@@ -3,6 +3,7 @@ import { freezeWorker, killTrigger, killWorker } from './kill.ts'
 import { holdKey, holdSignal, holdSteps, lockTable } from './lock.ts'
 import { NETWORK_FAULTS } from './network.ts'
 import { crashServer, freezeServer, restartServer } from './server.ts'
+import { changeSetting } from './settings.ts'
 import { stickCommits, terminateAtCommit, terminateBackends, terminateRepeatedly } from './terminate.ts'
 import { burst, deploy, exhaustPool, prune } from './upkeep.ts'
 
@@ -22,6 +23,7 @@ export const FAULTS: readonly Fault[] = [
   holdSteps,
   holdSignal,
   holdKey,
+  changeSetting,
   ...NETWORK_FAULTS,
   exhaustPool,
   burst,

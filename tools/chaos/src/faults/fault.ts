@@ -6,6 +6,7 @@ export const FAULT_CLASSES = [
   'server',
   'terminate',
   'lock',
+  'settings',
   'network',
   'pool',
   'deploy',

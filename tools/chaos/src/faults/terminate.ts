@@ -1,5 +1,4 @@
-import { pause } from '../pause.ts'
-import type { Stage } from '../supervisor/stage.ts'
+import { pause, untilDone } from '../pause.ts'
 import type { Fault } from './fault.ts'
 import { someSeat } from './network.ts'
 
@@ -90,23 +89,10 @@ export const stickCommits: Fault = {
       ended = rowCount ?? 0
       await pause(ms / 2)
     } finally {
-      await untilDone(stage, 'alter system reset synchronous_standby_names')
-      await untilDone(stage, 'select pg_reload_conf()')
+      await untilDone(() => database.query('alter system reset synchronous_standby_names'))
+      await untilDone(() => database.query('select pg_reload_conf()'))
       stage.troubles.delete('commits')
     }
     return { what: `for ${ms} ms, ${ended} backends terminated in them` }
   },
-}
-
-/** Repeats until it succeeds, whatever else goes on: this setting must not stay. */
-async function untilDone({ database }: Stage, statement: string): Promise<void> {
-  for (let tries = 0; ; tries += 1) {
-    try {
-      await database.query(statement)
-      return
-    } catch (error) {
-      if (tries === 50) throw error
-      await pause(200)
-    }
-  }
 }

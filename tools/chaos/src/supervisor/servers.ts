@@ -42,13 +42,13 @@ export async function openServers() {
   }
 }
 
-/** The supervisor's own commits do not hang on a missing standby: only the load's should. */
+/** The supervisor's own commits do not hang on a missing standby, and its sessions write: only the load's are to meet what faults do. */
 function supervisorsPool(url: string, name: string): pg.Pool {
   const pool = new pg.Pool({
     connectionString: url,
     max: 8,
     application_name: name,
-    options: '-c synchronous_commit=local',
+    options: '-c synchronous_commit=local -c default_transaction_read_only=off',
     query_timeout: STATEMENT_MS,
     connectionTimeoutMillis: STATEMENT_MS,
   })

@@ -12,8 +12,14 @@ export async function transactAlone(
     work: async () => work,
   })
   if (transacted.type === 'settled') return transacted.settlement
-  if (transacted.type === 'conflict' || transacted.type === 'rolled_back') throw transacted.error
-  return { results: [resultOf(transacted)], claims: [], runs: [], queued: false }
+  switch (transacted.type) {
+    case 'conflict':
+    case 'unavailable':
+    case 'rolled_back':
+      throw transacted.error
+    default:
+      return { results: [resultOf(transacted)], claims: [], runs: [], queued: false }
+  }
 }
 
 function resultOf(

@@ -5,13 +5,14 @@ import type {
   Published,
   Settlement,
   StepTransaction,
+  Transacted,
   TransactRequest,
 } from '../../adapter/index.ts'
 import type { TransactionPolicy } from '../../definition/step.ts'
 import type { Logger } from '../../logger.ts'
 import type { Attempt } from '../attempt/attempt.ts'
 import type { ValueLimits } from '../attempt/telling.ts'
-import { conflictDelayMs } from '../base/backoff.ts'
+import { conflictDelayMs, outageDelayMs } from '../base/backoff.ts'
 import { isUnavailable, type OutageWatch } from '../base/outage.ts'
 import { pause, type Runtime } from '../base/runtime.ts'
 import { type AttemptEnd, endedWell } from '../decisions/decide.ts'
@@ -52,11 +53,12 @@ export interface TransactEnded {
   readonly done: () => void
 }
 
-type Try = TransactEnded | { readonly again: unknown }
+/** `isOutage`: the store failed, for as long as it takes. Else another transaction was in the way, which must not happen again and again. */
+type Try = TransactEnded | { readonly again: unknown; readonly isOutage: boolean }
 
 /**
  * Performs one attempt whose handler and settlement share a transaction. After a conflict (a serialisation failure or deadlock) the same attempt is
- * repeated, which costs no retry. If the answer to its COMMIT is lost, the store is asked for the final state: only a transaction known to be
+ * repeated, which costs no retry. So is one in whose transaction the store failed, until the store has recovered. If the answer to its COMMIT is lost, the store is asked for the final state: only a transaction known to be
  * rolled back is repeated.
  */
 export async function transact(
@@ -64,13 +66,22 @@ export async function transact(
   policy: TransactionPolicy,
   parts: TransactParts,
 ): Promise<TransactEnded> {
-  for (let repeats = 0; ; repeats += 1) {
+  let conflicts = 0
+  let outages = 0
+  for (;;) {
     const tried = await new Transaction(attempt, policy, parts).run()
     if (!('again' in tried)) return tried
-    if (repeats === REPEATS_MAX) return { end: { type: 'threw', error: tried.again }, done: nothing }
-    const { runtime, log } = parts
-    log.debug('A transaction was rolled back and is repeated.', { ...attempt.claim, error: tried.again })
-    await pause(runtime.clock, conflictDelayMs(repeats + 1, runtime.random))
+    const { again, isOutage } = tried
+    if (!isOutage && conflicts === REPEATS_MAX) return { end: { type: 'threw', error: again }, done: nothing }
+    conflicts += Number(!isOutage)
+    outages += Number(isOutage)
+    const { runtime, log, outage } = parts
+    log.debug('A transaction was rolled back and is repeated.', { ...attempt.claim, error: again })
+    if (isOutage) outage.failed(again)
+    const delayMs = isOutage
+      ? outageDelayMs(outages, runtime.random)
+      : conflictDelayMs(conflicts, runtime.random)
+    await pause(runtime.clock, delayMs)
     if (attempt.phase === 'settling') return { end: undefined, done: nothing }
   }
 }
@@ -109,7 +120,8 @@ class Transaction {
           continue
         }
         if (this.#outcome === undefined) {
-          return result.type === 'conflict' ? { again: result.error } : this.#ended(this.#endBefore())
+          const isAgain = result.type === 'conflict' || result.type === 'unavailable'
+          return isAgain ? this.#repeated(result) : this.#ended(this.#endBefore())
         }
         return this.#settled(this.#outcome, result)
       } catch (error) {
@@ -156,6 +168,7 @@ class Transaction {
   #settled(outcome: Outcome, result: Awaited<ReturnType<Adapter['transact']>>): Try {
     switch (result.type) {
       case 'settled':
+        this.#parts.outage.succeeded()
         return this.#ended({ type: 'committed', outcome, settlement: result.settlement })
       case 'lost':
         return this.#ended({ type: 'fenced', outcome })
@@ -167,7 +180,8 @@ class Transaction {
       case 'unpublished':
         return this.#unpublished(result.results)
       case 'conflict':
-        return this.#again(result.error)
+      case 'unavailable':
+        return this.#repeated(result)
     }
   }
 
@@ -203,10 +217,16 @@ class Transaction {
     return this.#ended({ type: 'threw', error })
   }
 
-  #again(error: unknown): Try {
+  #repeated({ type, error }: Extract<Transacted, { type: 'conflict' | 'unavailable' }>): Try {
+    return this.#outcome === undefined
+      ? { again: error, isOutage: type === 'unavailable' }
+      : this.#again(error, type === 'unavailable')
+  }
+
+  #again(error: unknown, isOutage = false): Try {
     this.#attempt.undecided()
     this.#done()
-    return { again: error }
+    return { again: error, isOutage }
   }
 
   /** How the attempt ended without a recorded outcome: as the handler did, or before the handler was called. */

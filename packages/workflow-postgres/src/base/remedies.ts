@@ -1,0 +1,51 @@
+/** What to do about an error of the database, by its SQLSTATE or Node's code. The place is that of the database. */
+type Remedies = Readonly<
+  Record<
+    string,
+    (place: { readonly host: string; readonly database: string; readonly user: string }) => string
+  >
+>
+
+/** Of errors that pass by themselves, or once an administrator has acted. A key of two or three characters stands for its class. */
+const OUTAGES: Readonly<Record<string, string>> = {
+  '25006':
+    'The server is a standby, which takes no writes, or the transaction is read only: give Belay the address of the primary, and begin your own transactions READ WRITE.',
+  '25P03':
+    'The server ended a transaction that was idle for too long: look for a blocked process, or raise idle_in_transaction_session_timeout.',
+  '25P04': 'The server ended a transaction that took too long: raise transaction_timeout for this role.',
+  '53100': 'The disk of the database is full: free space on it, or enlarge it.',
+  '53200': 'The server is out of memory: give it more, or lower work_mem and the number of connections.',
+  '53300':
+    'The server has no connection left: raise max_connections, lower connectionsMax and transactionsMax, or put a pooler in between.',
+  '53400': 'A limit in the configuration of the server was exceeded, such as temp_file_limit: raise it.',
+  '53': 'The server is out of a resource: look in its log for which one.',
+  '57014':
+    'The server ended the statement, because it took longer than statement_timeout or queryTimeoutMs allow, or at the request of an administrator: look for locks and a slow disk, or raise the limit.',
+  '57P01':
+    'An administrator ended the session, or the server shuts down: nothing is to be done if it is restarted or fails over.',
+  '57P02': 'Another session of the server crashed, and the server recovers: look in its log for the reason.',
+  '57P03': 'The server is starting up, shutting down or recovering: wait for it.',
+  '57P04':
+    'The database was dropped while Belay was connected to it: restore it, or correct the connection string.',
+  '57P05': 'The server ended an idle session: raise idle_session_timeout for this role, or set it to 0.',
+  '58': 'The server could not read or write a file: look in its log, and check its disk.',
+}
+
+export function outageRemedy(code: string | null): string | undefined {
+  return code === null ? undefined : (OUTAGES[code] ?? OUTAGES[code.slice(0, 2)])
+}
+
+/** Of errors that do not pass until somebody corrects the configuration. */
+export const MISCONFIGURATIONS: Remedies = {
+  '28P01': ({ user }) => `Check the password of user "${user}" in the connection string.`,
+  '28000': ({ user }) => `Check that user "${user}" exists and that pg_hba.conf lets it in.`,
+  '3D000': ({ database }) => `Create it (createdb ${database}) or correct the connection string.`,
+  '42501': ({ user }) =>
+    `Grant user "${user}" the rights that Belay needs on its schema and tables, and let no policy of row-level security apply to it there; migrations also need CREATE on the schema.`,
+  '26000': () =>
+    'The server has lost the prepared statements of this connection: with a pooler in transaction mode, set `prepare: false`.',
+  '42P05': () =>
+    'Another client has prepared statements under the same names: with a pooler in transaction mode, set `prepare: false`.',
+  ENOTFOUND: ({ host }) => `The host name "${host}" is unknown: correct the connection string.`,
+  ENOENT: ({ host }) => `There is no socket at "${host}": correct the connection string.`,
+}
