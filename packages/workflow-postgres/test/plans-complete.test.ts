@@ -29,6 +29,13 @@ const NOT_HOT: Readonly<Record<string, readonly string[]>> = {
     'take_over_session',
     'put_session_back',
   ],
+  'it is sent only after the database has refused another one': [
+    'find_limit_line',
+    'find_overdue_runs',
+    'postpone_hints',
+    'postpone_ranges',
+    'read_held_runs',
+  ],
   'it concerns workers, of which there are few': [
     'read_workers',
     'insert_worker',

@@ -1,1 +1,1 @@
-export { type Sending, sendApart } from '../../adapter/send-apart.ts'
+export { sendApart } from '../../adapter/send-apart.ts'

@@ -3,7 +3,6 @@ import type { Adapter, Diagnosis } from '../../adapter/index.ts'
 import type { Duration } from '../../duration.ts'
 import { BelayError } from '../../errors.ts'
 import { checkOptions, duration, type OptionTable, share } from '../../options/index.ts'
-import type { SetBack } from '../base/store-history.ts'
 import type { Finding } from './finding.ts'
 import { findingsOf } from './findings.ts'
 import { circleFindings, limitFindings } from './limit-findings.ts'
@@ -38,6 +37,14 @@ const OPTIONS = {
   recent: { sets: 'how far back ends and starts are counted', takes: duration('1s', '30d'), default: '15m' },
   failureRate: { sets: 'the share of failures that is a finding', takes: share, default: 0.1 },
 } satisfies OptionTable
+
+/** What this process has noticed of the store's history. */
+interface SetBack {
+  readonly at: number
+  readonly isSure: boolean
+  readonly what: string
+  readonly remedy: string
+}
 
 /** Finds reasons why runs do not progress. Throws `invalid_option`, and `store_unavailable` if the store cannot be reached. */
 export async function doctor(
