@@ -128,6 +128,7 @@ describe('a child that has ended', () => {
     const parent = define('patient', { version: 1, input: unchecked<{ id: string }>() }).workflow(
       'pay',
       child,
+      {},
     )
     const engine = await worker({ workflows: [parent] })
     const run = await engine.run(parent, { id: '1' })

@@ -128,6 +128,7 @@ export async function applyLimitCommand(
       return {
         limits: (await adapter.readLimits()).map((limit) => comparableLimit(limit, side)),
         older: [await olderRuns(adapter, null, 100), await olderRuns(adapter, KEYS[1]!, 1)],
+        circles: await adapter.readLimitCircles(),
       }
     case 'limitWaits':
       return (await adapter.readLimitWaits(command.runId)).map(({ since, at, concurrency, ...wait }) => ({
