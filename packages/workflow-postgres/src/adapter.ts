@@ -26,6 +26,7 @@ import { findEnded } from './retention/find-ended.ts'
 import { prune } from './retention/prune-runs.ts'
 import { releaseKeys } from './retention/release-keys.ts'
 import { readAttempts } from './rows/kept-attempts.ts'
+import { leadsOfRun } from './rows/queue-place.ts'
 import { findDefinition, readDefinitions } from './rows/read-definitions.ts'
 import { changeSchedules } from './schedules/change-schedules.ts'
 import { readFirings, readSchedules } from './schedules/read-schedules.ts'
@@ -116,7 +117,8 @@ function startVerbs(store: OpenStore) {
         const { lease } = within ?? {}
         const leasing = lease === undefined ? {} : { leasing: { lease, journal } }
         const started = await startLimited(connection, runs, leasing)
-        if (runs.some(({ priority, stepPriorities }) => priority || stepPriorities)) store.placedBehind()
+        const leads = runs.flatMap(leadsOfRun)
+        if (leads.length > 0) store.placedBehind(leads)
         return started
       }
       const transaction = await store.connectionFor(within)
@@ -148,9 +150,9 @@ function workerVerbs(store: OpenStore) {
       workers.delete(worker.workerId)
     },
     async sweep(request) {
-      const placed = await placeLateSteps(connection)
+      const placed = await placeLateSteps(connection, store.marks.lateMarks)
       const swept = await sweep(connection, request)
-      if (placed > 0 || swept.recovered.length > 0) store.placedBehind()
+      if (placed > 0 || swept.recovered.length > 0) store.placedBehind('any')
       return swept
     },
     listWorkers: (request) => listWorkers(connection, request),
@@ -168,7 +170,7 @@ function attemptVerbs(store: OpenStore) {
       const { moment } = journal
       const settlement = await settle(connection, request)
       journal.ended(request.workerId, settlement.runs, moment)
-      if (request.outcomes.some(isUndo)) store.placedBehind()
+      if (request.outcomes.some(isUndo)) store.placedBehind('undos')
       return settlement
     },
     async transact(request) {
@@ -203,7 +205,7 @@ function stopVerbs(store: OpenStore) {
     drain: (request) => drain(connection, request),
     async beginUndo(plans, lease) {
       const begun = await beginUndo(connection, plans, lease, journal)
-      if (begun.length > 0) store.placedBehind()
+      if (begun.length > 0) store.placedBehind('undos')
       return begun
     },
     cancelRuns: (request) => cancelRuns(connection, request),
@@ -219,7 +221,7 @@ function operatorVerbs(store: OpenStore) {
     async changeRun(request, within) {
       if (within?.tx === undefined) {
         const answer = await changeRun(connection, request)
-        store.placedBehind()
+        store.placedBehind('any')
         return answer
       }
       return changeWithin({ transaction: await store.connectionFor(within), wakeup }, request)

@@ -1,4 +1,4 @@
-import { UNDO_LEAD_MINUTES } from '@belay/workflow/adapter'
+import { type NewRun, UNDO_LEAD_MINUTES } from '@belay/workflow/adapter'
 
 /** How many minutes a row of a step moves forward in the queue, like `leadOf()` of the port. */
 export function leadOf(row: string): string {
@@ -26,4 +26,9 @@ export function notedLate(rows: string, instant: string, lead: string): string {
   from ${rows} q
   where ${instant} > belay.store_now() and ${lead} > 0
 )`
+}
+
+/** How many minutes steps of a new run are placed before their time. */
+export function leadsOfRun({ priority = 0, stepPriorities = [] }: NewRun): readonly number[] {
+  return [...new Set([0, ...stepPriorities])].map((own) => priority + own).filter((lead) => lead > 0)
 }
