@@ -1,6 +1,7 @@
 import type { PGliteInterface, Transaction } from '@electric-sql/pglite'
 import type { Connection } from '../connection/connection.ts'
 import { inSchema, makeStatementsFor, type Statement } from '../connection/statement.ts'
+import { turnOfEventLoop } from './event-loop.ts'
 import { isStale, preparedIn } from './prepared.ts'
 
 /** Runs statements over a PGlite session or a transaction in it. */
@@ -44,12 +45,14 @@ export function pgliteConnection(database: () => PGliteInterface, schema: string
   return {
     ...plain,
     async query<Row>(statement: Statement<Row>, values: readonly unknown[]) {
+      await turnOfEventLoop()
       const { name, text } = statementFor(statement)
       if (name === null) return plain.query(statement, values)
       const rows = await preparedIn(database())?.runAlone<Row>({ name, text }, values)
       return rows ?? plain.query(statement, values)
     },
     async transaction(work) {
+      await turnOfEventLoop()
       try {
         return await inTransaction(work)
       } catch (error) {
