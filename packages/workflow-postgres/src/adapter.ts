@@ -1,4 +1,4 @@
-import type { Adapter, Outcome, SubmittedWork, TransactRequest } from '@belay/workflow/adapter'
+import type { Adapter, SubmittedWork, TransactRequest } from '@belay/workflow/adapter'
 import { claim } from './claim/claim.ts'
 import { ClaimPace } from './claim/claim-once.ts'
 import { changeRun } from './control/change-run.ts'
@@ -117,8 +117,7 @@ function startVerbs(store: OpenStore) {
         const { lease } = within ?? {}
         const leasing = lease === undefined ? {} : { leasing: { lease, journal } }
         const started = await startLimited(connection, runs, leasing)
-        const leads = runs.flatMap(leadsOfRun)
-        if (leads.length > 0) store.placedBehind(leads)
+        store.placedBehind(runs.flatMap(leadsOfRun))
         return started
       }
       const transaction = await store.connectionFor(within)
@@ -170,7 +169,8 @@ function attemptVerbs(store: OpenStore) {
       const { moment } = journal
       const settlement = await settle(connection, request)
       journal.ended(request.workerId, settlement.runs, moment)
-      if (request.outcomes.some(isUndo)) store.placedBehind('undos')
+      // A retry of an undo is placed later, and what follows from an undo at once.
+      if (request.outcomes.some(({ direction }) => direction === 'undo')) store.placedBehind('undos')
       return settlement
     },
     async transact(request) {
@@ -191,11 +191,6 @@ function attemptVerbs(store: OpenStore) {
     load: (requests) => load(connection, requests),
     publish: (request) => publish(connection, request),
   } satisfies Partial<SqlAdapter>
-}
-
-/** A retry of an undo is placed later, and what follows from an undo at once. */
-function isUndo({ direction }: Outcome): boolean {
-  return direction === 'undo'
 }
 
 function stopVerbs(store: OpenStore) {

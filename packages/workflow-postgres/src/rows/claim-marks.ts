@@ -91,7 +91,7 @@ export class ClaimMarks {
    */
   placedBehind(placed: Placed): void {
     if (placed === 'any') this.#placed = 'whole'
-    else {
+    else if (placed.length > 0) {
       if (placed !== 'undos') for (const lead of placed) this.#learn(lead)
       this.#placed ??= 'wide'
     }

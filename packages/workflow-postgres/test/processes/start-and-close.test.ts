@@ -45,7 +45,6 @@ describe('a process that does one thing and closes its engine at once', () => {
     ['runMany', {}],
     ['runAndAwait', {}],
     ['signal', {}],
-    ['cancel', {}],
     ['tx', {}],
   ])('leaves nothing that keeps it alive, and wakes the workers: %s, %o', async (ACTION, pool) => {
     const { run, hints } = await given()
@@ -56,7 +55,8 @@ describe('a process that does one thing and closes its engine at once', () => {
     await vi.waitFor(() => expect(hints.length).toBeGreaterThan(0), 10_000)
   })
 
-  it('leaves nothing either if its start was refused', async () => {
-    expect(await leftBy({ ACTION: 'refused' })).not.toContain('Timeout')
+  it.each(['cancel', 'refused'])('leaves nothing either after what wakes nobody: %s', async (ACTION) => {
+    const { run } = await given()
+    expect(await leftBy({ ACTION, RUN_ID: run.id })).not.toContain('Timeout')
   })
 })
