@@ -1,4 +1,4 @@
-import type { Adapter, Outcome, SubmittedWork, TransactRequest } from '@belay/workflow/adapter'
+import type { Adapter, SubmittedWork, TransactRequest } from '@belay/workflow/adapter'
 import { claim } from './claim/claim.ts'
 import { ClaimPace } from './claim/claim-once.ts'
 import { changeRun } from './control/change-run.ts'
@@ -20,6 +20,7 @@ import { findEnded } from './retention/find-ended.ts'
 import { prune } from './retention/prune-runs.ts'
 import { releaseKeys } from './retention/release-keys.ts'
 import { readAttempts } from './rows/kept-attempts.ts'
+import { leadsOfRun } from './rows/queue-place.ts'
 import { findDefinition, readDefinitions } from './rows/read-definitions.ts'
 import { changeSchedules } from './schedules/change-schedules.ts'
 import { readFirings, readSchedules } from './schedules/read-schedules.ts'
@@ -110,7 +111,7 @@ function startVerbs(store: OpenStore) {
         const { lease } = within ?? {}
         const leasing = lease === undefined ? {} : { leasing: { lease, journal } }
         const started = await startLimited(connection, runs, leasing)
-        if (runs.some(({ priority, stepPriorities }) => priority || stepPriorities)) store.placedBehind()
+        store.placedBehind(runs.flatMap(leadsOfRun))
         return started
       }
       const transaction = await store.connectionFor(within)
@@ -142,9 +143,9 @@ function workerVerbs(store: OpenStore) {
       workers.delete(worker.workerId)
     },
     async sweep(request) {
-      const placed = await placeLateSteps(connection)
+      const placed = await placeLateSteps(connection, store.marks.lateMarks)
       const swept = await sweep(connection, request)
-      if (placed > 0 || swept.recovered.length > 0) store.placedBehind()
+      if (placed > 0 || swept.recovered.length > 0) store.placedBehind('any')
       return swept
     },
     listWorkers: (request) => listWorkers(connection, request),
@@ -162,7 +163,8 @@ function attemptVerbs(store: OpenStore) {
       const { moment } = journal
       const settlement = await settle(connection, request)
       journal.ended(request.workerId, settlement.runs, moment)
-      if (request.outcomes.some(isUndo)) store.placedBehind()
+      // A retry of an undo is placed later, and what follows from an undo at once.
+      if (request.outcomes.some(({ direction }) => direction === 'undo')) store.placedBehind('undos')
       return settlement
     },
     async transact(request) {
@@ -185,11 +187,6 @@ function attemptVerbs(store: OpenStore) {
   } satisfies Partial<SqlAdapter>
 }
 
-/** A retry of an undo is placed later, and what follows from an undo at once. */
-function isUndo({ direction }: Outcome): boolean {
-  return direction === 'undo'
-}
-
 function stopVerbs(store: OpenStore) {
   const { connection, journal } = store
   return {
@@ -197,7 +194,7 @@ function stopVerbs(store: OpenStore) {
     drain: (request) => drain(connection, request),
     async beginUndo(plans, lease) {
       const begun = await beginUndo(connection, plans, lease, journal)
-      if (begun.length > 0) store.placedBehind()
+      if (begun.length > 0) store.placedBehind('undos')
       return begun
     },
     cancelRuns: (request) => cancelRuns(connection, request),
@@ -213,7 +210,7 @@ function operatorVerbs(store: OpenStore) {
     async changeRun(request, within) {
       if (within?.tx === undefined) {
         const answer = await changeRun(connection, request)
-        store.placedBehind()
+        store.placedBehind('any')
         return answer
       }
       return changeWithin({ transaction: await store.connectionFor(within), wakeup }, request)

@@ -1,10 +1,10 @@
 import { type Adapter, BelayError, type StoreNotice, type WithinTransaction } from '@belay/workflow/adapter'
-import { ClaimMarks } from './claim/claim-marks.ts'
 import type { Connection } from './connection/connection.ts'
 import { closedError, openUntil } from './connection/open-connection.ts'
 import { type MigrationReport, type MigrationSettings, migrateSchema } from './migrate/migrate.ts'
 import { type MigrationPlan, planMigration } from './migrate/plan.ts'
 import { checkSchemaVersion, migratedNotice, newerSchemaNotice } from './migrate/schema-version.ts'
+import { ClaimMarks, type Placed } from './rows/claim-marks.ts'
 import { LeaseJournal } from './rows/lease-journal.ts'
 import type { Wakeup } from './store/wakeup.ts'
 
@@ -57,7 +57,12 @@ export class OpenStore implements OpenState {
   readonly parts: SqlAdapterParts
   readonly connection: Connection
   readonly journal = new LeaseJournal()
-  readonly marks = { marks: new ClaimMarks(), itemMarks: new ClaimMarks() }
+  readonly marks = {
+    marks: new ClaimMarks('all'),
+    itemMarks: new ClaimMarks('forward'),
+    undoMarks: new ClaimMarks('undos'),
+    lateMarks: new ClaimMarks('forward'),
+  }
   #opening: Promise<void> | undefined
   #isOpen = false
   #isDevelopment = false
@@ -73,9 +78,10 @@ export class OpenStore implements OpenState {
   }
 
   /** This process has queued steps that may lie before what was claimed last. */
-  placedBehind(): void {
-    this.marks.marks.placedBehind()
-    this.marks.itemMarks.placedBehind()
+  placedBehind(placed: Placed): void {
+    this.marks.marks.placedBehind(placed)
+    if (placed !== 'undos') this.marks.itemMarks.placedBehind(placed)
+    this.marks.undoMarks.placedBehind(placed)
   }
 
   /** Opens once. After a failure, the next call tries again. */

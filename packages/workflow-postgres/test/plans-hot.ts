@@ -91,11 +91,11 @@ function list(element: (index: number) => string): string {
 
 /** The statements that run all day, with arguments as SQL. */
 export const HOT: readonly (readonly [Statement<unknown>, string])[] = [
-  [claimSteps, `'${WORKER}', '{1,2}', ${BATCH}, '{-Infinity,0}', ${BATCH}, '{1,2}'`],
-  [claimUndos, `'${WORKER}', '{1,2}', ${BATCH}, '{-Infinity,-Infinity}', ${BATCH}, '{1,2}'`],
-  [claimStepsDirectly, `'${WORKER}', '{1,2}', ${BATCH}, '{-Infinity,0}', '{1,2}', '20ms'`],
-  [claimItems, `'${WORKER}', '{1,2}', ${BATCH}, '{-Infinity,0}', '{1,2}', '20ms', 8`],
-  [unpackRanges, `'${WORKER}', '{1,2}', '{-Infinity,0}', 8`],
+  [claimSteps, `'${WORKER}', '{1,2}', ${BATCH}, '{-Infinity,0}', ${BATCH}, '{1,2}', '{0,2000}'`],
+  [claimUndos, `'${WORKER}', '{1,2}', ${BATCH}, '{-Infinity,-Infinity}', ${BATCH}, '{1,2}', '{2000,2000}'`],
+  [claimStepsDirectly, `'${WORKER}', '{1,2}', ${BATCH}, '{-Infinity,0}', '{1,2}', '20ms', '{0,2000}'`],
+  [claimItems, `'${WORKER}', '{1,2}', ${BATCH}, '{-Infinity,0}', '{1,2}', '20ms', 8, '{0,2000}'`],
+  [unpackRanges, `'${WORKER}', '{1,2}', '{-Infinity,0}', 8, '{0,0}'`],
   [findMapped, `'{1,2}'`],
   [readHeldSteps, `'${WORKER}'`],
   [
@@ -267,5 +267,5 @@ export const HOT: readonly (readonly [Statement<unknown>, string])[] = [
 /** What reads the queue as a whole, which is as small as what is to be done: of these only runs and steps are looked up. */
 export const READING_THE_QUEUE: typeof HOT = [
   [readStrandedSteps, '10000, 60000'],
-  [placeLate, '1000'],
+  [placeLate, `1000, '-Infinity'`],
 ]

@@ -64,6 +64,8 @@ insert into belay.workflow_schedules (name, workflow, declared, revision, firing
 insert into belay.workflow_firings (schedule, sequence, scheduled_at, decided_at, cause, status, run_id, is_open)
   select lpad(to_hex(n), 32, '0'), sequence, now(), now(), 'time', 'started', lpad(to_hex(n), 32, '0')::uuid, sequence = 10
   from generate_series(1, 20000) n, generate_series(1, 10) sequence;
+insert into belay.workflow_ready_late (due_at, lead, definition_id, step, fence, run_id)
+select now() + n * interval '1 minute', 1, 1, 0, 0, gen_random_uuid() from generate_series(1, 5000) n;
 insert into belay.workflow_ready_items (available_at, definition_id, step, items, fence, run_id)
   select now(), 1, 65536, 64, 0, lpad(to_hex(n), 32, '0')::uuid from generate_series(1, 20000) n;`)
     if (analysed === 'when full') await run('analyze')

@@ -2,8 +2,8 @@ import type { Claimed } from '@belay/workflow/adapter'
 import { isOfStatement } from '../base/errors.ts'
 import { isLockTimeout } from '../base/lock-wait.ts'
 import type { Connection } from '../connection/connection.ts'
+import { ClaimMarks } from '../rows/claim-marks.ts'
 import { claimItems } from './claim-items.ts'
-import { ClaimMarks } from './claim-marks.ts'
 import { type ClaimMemory, type ClaimRequest, claimOnce, DIRECT_WAIT } from './claim-once.ts'
 import { claimSteps, claimUndos } from './claim-steps.ts'
 import { postponeHints, postponeRanges } from './postpone-hints.ts'
@@ -98,15 +98,19 @@ function take(
   { journal }: ClaimMemory,
   source: Source,
 ): Promise<Found> {
-  const { workerId, definitionIds, limit } = request
-  return claimOnce(request, { journal, marks: new ClaimMarks() }, (since, trimmed) => {
+  const { workerId, limit } = request
+  const look = source === 'items' ? 1 : limit
+  const marks = new ClaimMarks(source === 'undos' ? 'undos' : 'all')
+  return claimOnce(request, { journal, marks, look }, ({ definitionIds, since, minutes }, trimmed) => {
     switch (source) {
       case 'steps':
-        return connection.query(claimSteps, [workerId, definitionIds, limit, since, limit, trimmed])
+        return connection.query(claimSteps, [workerId, definitionIds, limit, since, look, trimmed, minutes])
       case 'undos':
-        return connection.query(claimUndos, [workerId, definitionIds, limit, since, limit, trimmed])
-      case 'items':
-        return connection.query(claimItems, [workerId, definitionIds, limit, since, trimmed, DIRECT_WAIT, 1])
+        return connection.query(claimUndos, [workerId, definitionIds, limit, since, look, trimmed, minutes])
+      case 'items': {
+        const values = [workerId, definitionIds, limit, since, trimmed, DIRECT_WAIT, look, minutes]
+        return connection.query(claimItems, values)
+      }
     }
   })
 }

@@ -8,6 +8,7 @@ import {
   claimRows,
   dueDefinitions,
   headColumns,
+  liveWorker,
   newestMarks,
   trimmedLeases,
 } from './claim-parts.ts'
@@ -21,18 +22,15 @@ export const claimStepsDirectly: Statement<ClaimAnswer> = {
   name: 'claim_steps_directly',
   text: `
 with ${boundedLockWait('$6')},
-live_worker as materialized (
-  -- Declaring a worker dead locks this row exclusively, so it happens entirely before or entirely after this claim.
-  select w.id from bounded_wait cross join belay.workflow_workers w where w.id = $1::uuid and w.status = 'live' for key share of w
-),
-${dueDefinitions('workflow_ready')},
+${liveWorker('workflow_ready', 'bounded_wait cross join ')},
+${dueDefinitions('workflow_ready', { since: '$4', minutes: '$7' })},
 due_rows as materialized (
   select due.row_at
   from due_definitions
   cross join lateral (
     select r.ctid as row_at from belay.workflow_ready r
-    where r.definition_id = due_definitions.definition_id and r.available_at <= belay.store_now()
-      and r.available_at >= due_definitions.since
+    where r.definition_id = due_definitions.definition_id and r.available_at <= due_definitions.until
+      and r.available_at >= due_definitions.available_at
     order by r.available_at, r.run_id, r.step
     limit $3::int
     for update skip locked
@@ -73,7 +71,7 @@ journaled_runs as (
 ),
 ${trimmedLeases('$5')}
 select 'head' as kind, exists (select from live_worker) as live, (select count(*)::int from dequeued_rows) as looked, 0 as kept,
-  ${headColumns}
+  ${headColumns('workflow_ready')}
 from (${newestMarks('dequeued_rows')}) m
 union all
 ${claimRows('claimed_steps')}`,

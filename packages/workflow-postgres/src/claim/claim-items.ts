@@ -2,7 +2,14 @@ import { boundedLockWait } from '../base/lock-wait.ts'
 import type { Statement } from '../connection/statement.ts'
 import { begunAttempt, type ClaimAnswer, claimedColumns } from '../rows/claim-row.ts'
 import { newItem, RANGE_ITEMS_MAX } from '../rows/item-rows.ts'
-import { claimRows, dueDefinitions, headColumns, newestMarks, trimmedLeases } from './claim-parts.ts'
+import {
+  claimRows,
+  dueDefinitions,
+  headColumns,
+  liveWorker,
+  newestMarks,
+  trimmedLeases,
+} from './claim-parts.ts'
 
 /**
  * Leases ready items of maps to a live worker, by hints of many items at once: from as many hints as `$7` says, at most `$3` items. What is left of a
@@ -13,11 +20,8 @@ export const claimItems: Statement<ClaimAnswer> = {
   name: 'claim_items',
   text: `
 with ${boundedLockWait('$6')},
-live_worker as materialized (
-  -- Declaring a worker dead locks this row exclusively, so it happens entirely before or entirely after this claim.
-  select w.id from bounded_wait cross join belay.workflow_workers w where w.id = $1::uuid and w.status = 'live' for key share of w
-),
-${dueDefinitions('workflow_ready_items')},
+${liveWorker('workflow_ready_items', 'bounded_wait cross join ')},
+${dueDefinitions('workflow_ready_items', { since: '$4', minutes: '$8' })},
 ${dueRanges('$7')},
 -- In a paused run each step has one more open dependency, and resuming queues its steps again.
 taken_ranges as materialized (
@@ -63,7 +67,7 @@ journaled_runs as (
 ),
 ${trimmedLeases('$5')}
 select 'head' as kind, exists (select from live_worker) as live, (select count(*)::int from due_ranges) as looked, 0 as kept,
-  ${headColumns}
+  ${headColumns('workflow_ready_items')}
 from (${newestMarks('taken_ranges')}) m
 union all
 ${claimRows('claimed_steps')}`,
@@ -76,10 +80,8 @@ ${claimRows('claimed_steps')}`,
 export const unpackRanges: Statement<{ readonly unpacked: number }> = {
   name: 'unpack_ranges',
   text: `
-with live_worker as materialized (
-  select w.id from belay.workflow_workers w where w.id = $1::uuid and w.status = 'live'
-),
-${dueDefinitions('workflow_ready_items', '$3')},
+with ${liveWorker('workflow_ready_items')},
+${dueDefinitions('workflow_ready_items', { since: '$3', minutes: '$5' })},
 ${dueRanges('$4')},
 dequeued_ranges as (
   delete from belay.workflow_ready_items r
@@ -102,8 +104,8 @@ function dueRanges(limit: string): string {
   from due_definitions
   cross join lateral (
     select r.ctid as row_at from belay.workflow_ready_items r
-    where r.definition_id = due_definitions.definition_id and r.available_at <= belay.store_now()
-      and r.available_at >= due_definitions.since
+    where r.definition_id = due_definitions.definition_id and r.available_at <= due_definitions.until
+      and r.available_at >= due_definitions.available_at
     order by r.available_at, r.run_id, r.step
     limit ${limit}::int
     for update skip locked

@@ -1,7 +1,7 @@
 import type { Claim, NamesRefused } from '@belay/workflow/adapter'
+import type { ClaimMarks, LookedAt } from '../rows/claim-marks.ts'
 import { type ClaimAnswer, decodeQueued, type HeadRow } from '../rows/claim-row.ts'
 import type { LeaseJournal } from '../rows/lease-journal.ts'
-import type { ClaimMarks } from './claim-marks.ts'
 
 /** How long a claim that locks no step before it updates it waits for a locked step. After such a wait, claims skip locked steps for CAREFUL_MS. */
 export const DIRECT_WAIT = '20ms'
@@ -19,6 +19,8 @@ export interface ClaimMemory {
   readonly marks: ClaimMarks
   /** Those of hints of many items. */
   readonly itemMarks: ClaimMarks
+  /** Those of claims of undos alone. */
+  readonly undoMarks: ClaimMarks
   /** For each definition whether it has maps, once it was asked. */
   readonly mapped: Map<number, boolean>
   readonly journal: LeaseJournal
@@ -45,11 +47,11 @@ export class ClaimPace {
   }
 }
 
-/** Sends one statement that claims, and notes what its answer says besides claims. */
+/** Sends one statement that claims, and notes what its answer says besides claims. `look` is how many hints it takes at most. */
 export async function claimOnce(
-  { workerId, definitionIds }: ClaimRequest,
-  { marks, journal }: Pick<ClaimMemory, 'marks' | 'journal'>,
-  query: (since: readonly number[], trimmed: readonly string[]) => Promise<readonly ClaimAnswer[]>,
+  { workerId, definitionIds, limit }: ClaimRequest,
+  { marks, journal, look }: Pick<ClaimMemory, 'marks' | 'journal'> & { readonly look: number },
+  query: (lookedAt: LookedAt, trimmed: readonly string[]) => Promise<readonly ClaimAnswer[]>,
 ): Promise<
   | 'lost'
   | {
@@ -60,7 +62,7 @@ export async function claimOnce(
     }
 > {
   const marked = marks.begin(definitionIds)
-  const rows = await query(marked.since, journal.takeEnded(workerId))
+  const rows = await query(marked, journal.takeEnded(workerId))
   const told: Claim[] = []
   let head: HeadRow | undefined
   for (const row of rows) {
@@ -69,7 +71,8 @@ export async function claimOnce(
   }
   if (head?.live !== true) return 'lost'
   const claims = told.length === head.leased ? told : eachOnce(told)
-  marked.end({ ...head, dequeued: head.looked })
+  const isExhausted = head.looked < look && head.leased < limit && head.kept === 0
+  marked.end({ ...head, dequeued: head.looked - head.kept, isExhausted })
   if (head.journal_id !== null) {
     journal.wrote(workerId, { id: head.journal_id, runIds: [...new Set(claims.map(({ runId }) => runId))] })
   }

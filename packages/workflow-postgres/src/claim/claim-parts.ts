@@ -1,17 +1,46 @@
 import { FIRST_ITEM, newItems } from '../rows/item-rows.ts'
+
 // What both ways of claiming share. Both statements are hot: a change here changes two plans.
 
-/** The CTE of the requested definitions that have a hint due in this table since their mark, the longest due first. */
-export function dueDefinitions(table: 'workflow_ready' | 'workflow_ready_items', marks = '$4'): string {
+/** Entries that this session has read from a queue's index, dead ones included: an absolute number, which makes sense only as a difference. */
+function entriesRead(table: ReadyTable): string {
+  return `pg_stat_get_xact_tuples_returned(to_regclass('belay.${table}_due_idx'))`
+}
+
+type ReadyTable = 'workflow_ready' | 'workflow_ready_items'
+
+/**
+ * The CTE of the worker, if it is live. Declaring a worker dead locks this row exclusively, so that happens entirely before or entirely after this
+ * claim. `from` may name what to wait for first.
+ */
+export function liveWorker(table: ReadyTable, from = ''): string {
+  return `live_worker as materialized (
+  select w.id, ${entriesRead(table)} as entries_before
+  from ${from}belay.workflow_workers w where w.id = $1::uuid and w.status = 'live' for key share of w
+)`
+}
+
+/** The parameters of {@link dueDefinitions} after the definitions: since when to look, and until how many minutes before now. */
+interface LookParameters {
+  readonly since: string
+  readonly minutes: string
+}
+
+/**
+ * The CTE of the requested parts of the queue that have a hint due in this table, the longest due first. What lies before `available_at` need not be
+ * scanned again: it may be dead tuples.
+ */
+export function dueDefinitions(table: ReadyTable, { since, minutes }: LookParameters): string {
   return `due_definitions as materialized (
-  select wanted.definition_id, wanted.since, oldest.available_at
+  select wanted.definition_id, wanted.until, oldest.available_at
   from live_worker
   cross join (
-    select w.definition_id, to_timestamp(w.mark) as since from unnest($2::int[], ${marks}::float8[]) as w (definition_id, mark)
+    select w.definition_id, to_timestamp(w.mark) as since, belay.store_now() - w.minutes * interval '1 minute' as until
+    from unnest($2::int[], ${since}::float8[], ${minutes}::int[]) as w (definition_id, mark, minutes)
   ) wanted
   cross join lateral (
     select r.available_at from belay.${table} r
-    where r.definition_id = wanted.definition_id and r.available_at <= belay.store_now() and r.available_at >= wanted.since
+    where r.definition_id = wanted.definition_id and r.available_at <= wanted.until and r.available_at >= wanted.since
     order by r.available_at
     limit 1
   ) oldest
@@ -46,17 +75,25 @@ export function trimmedLeases(parameter: string): string {
 }
 
 /** Columns of the answer's first row, after the counts of rows looked at and kept. `m` yields the marks. */
-export const headColumns = `(select count(*)::int from claimed_steps) as leased, (select j.id::text from journaled_runs j) as journal_id, m.definition_ids, m.marks,
+export function headColumns(table: ReadyTable): string {
+  return `(select count(*)::int from claimed_steps) as leased, (select j.id::text from journaled_runs j) as journal_id, m.definition_ids, m.marks,
+  m.firsts, (${entriesRead(table)} - (select w.entries_before from live_worker w))::float8 as scanned,
+  extract(epoch from belay.store_now())::float8 as now,
   (extract(epoch from clock_timestamp() - statement_timestamp()) * 1000)::float8 as took_ms, null::uuid as run_id, null::int as step,
   null::int as fence, null::int as definition_id, null::int as round, null::int as attempt, null::int as failures, null::int as losses,
   null as undo_of, null::bool as has_input, null as input`
+}
 
-/** The query of the new marks: for each definition, the latest time of the hints in `taken`, all of which were removed. */
-export function newestMarks(taken: string): string {
+/**
+ * The query of the new marks: for each definition, the latest time of the hints in `taken`; if `isKept` says of some `t` that they stay in the queue,
+ * the earliest of those. So a mark never lies behind a hint that stays. Also the first time among them.
+ */
+export function newestMarks(taken: string, isKept = 'false'): string {
   return `
-  select array_agg(newest.definition_id) as definition_ids, array_agg(newest.mark) as marks
+  select array_agg(newest.definition_id) as definition_ids, array_agg(newest.mark) as marks, array_agg(newest.first) as firsts
   from (
-    select t.definition_id, extract(epoch from max(t.available_at))::float8 as mark
+    select t.definition_id, extract(epoch from min(t.available_at))::float8 as first,
+      extract(epoch from coalesce(min(t.available_at) filter (where ${isKept}), max(t.available_at)))::float8 as mark
     from ${taken} t
     group by t.definition_id
   ) newest
@@ -68,12 +105,12 @@ export function newestMarks(taken: string): string {
  * holds what is different in them, and the run's input once.
  */
 export function claimRows(claims: string): string {
-  return `select 'claim', null, null, null, null, null, null, null, null, c.run_id, c.step, c.fence, c.definition_id, c.round, c.attempt,
+  return `select 'claim', null, null, null, null, null, null, null, null, null, null, null, c.run_id, c.step, c.fence, c.definition_id, c.round, c.attempt,
   c.failures, c.losses, c.undo_of, c.has_input, c.input
 from (select * from ${claims} order by available_at, run_id, step) c
 where c.new_item is null
 union all
-select 'items', null, null, null, null, null, null, null, null, c.run_id, null, null, c.definition_id, null, null,
+select 'items', null, null, null, null, null, null, null, null, null, null, null, c.run_id, null, null, c.definition_id, null, null,
   null, null, null, r.has_input, json_build_object('input', r.input, 'items', c.items)::text
 from (${newItems(claims)}) c
 cross join lateral (

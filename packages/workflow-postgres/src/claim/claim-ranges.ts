@@ -53,11 +53,12 @@ async function claimOnceDirectly(
   look: number,
   memory: ClaimMemory,
 ) {
-  const { workerId, definitionIds, limit } = request
+  const { workerId, limit } = request
   try {
-    return await claimOnce(request, { ...memory, marks: memory.itemMarks }, (since, trimmed) =>
-      connection.query(claimItems, [workerId, definitionIds, limit, since, trimmed, DIRECT_WAIT, look]),
-    )
+    return await claimOnce(request, { ...memory, marks: memory.itemMarks, look }, (at, trimmed) => {
+      const values = [workerId, at.definitionIds, limit, at.since, trimmed, DIRECT_WAIT, look, at.minutes]
+      return connection.query(claimItems, values)
+    })
   } catch (error) {
     if (!isLockTimeout(error)) throw error
     memory.pace.heldUp()
@@ -72,6 +73,7 @@ async function unpack(
   look: number,
 ): Promise<boolean> {
   const since = definitionIds.map(() => Number.NEGATIVE_INFINITY)
-  const [row] = await connection.query(unpackRanges, [workerId, definitionIds, since, look])
+  const untilNow = definitionIds.map(() => 0)
+  const [row] = await connection.query(unpackRanges, [workerId, definitionIds, since, look, untilNow])
   return row !== undefined && row.unpacked > 0
 }

@@ -1,9 +1,16 @@
-import { PRIORITY_MAX } from '@belay/workflow/adapter'
 import type { Statement } from '../connection/statement.ts'
 import { begunAttempt, type ClaimAnswer, claimedColumns } from '../rows/claim-row.ts'
 import { newItem } from '../rows/item-rows.ts'
 import { stepIs } from '../rows/step-lookup.ts'
-import { claimableSteps, claimRows, dueDefinitions, headColumns, trimmedLeases } from './claim-parts.ts'
+import {
+  claimableSteps,
+  claimRows,
+  dueDefinitions,
+  headColumns,
+  liveWorker,
+  newestMarks,
+  trimmedLeases,
+} from './claim-parts.ts'
 
 /**
  * Leases due steps to a live worker, and removes the stale hints among those it looked at. For each definition it looks at rows due since the mark,
@@ -20,8 +27,8 @@ due_rows as materialized (
   from due_definitions
   cross join lateral (
     select r.ctid as row_at, r.run_id, r.step, r.fence, r.definition_id, r.available_at from belay.workflow_ready r
-    where r.definition_id = due_definitions.definition_id and r.available_at <= belay.store_now()
-      and r.available_at >= due_definitions.since
+    where r.definition_id = due_definitions.definition_id and r.available_at <= due_definitions.until
+      and r.available_at >= due_definitions.available_at
     order by r.available_at, r.run_id, r.step
     limit $5::int
     for update skip locked
@@ -45,8 +52,8 @@ export const claimUndos: Statement<ClaimAnswer> = {
   cross join lateral (
     select r.ctid as row_at, r.run_id, r.step, r.fence from belay.workflow_ready r
     where r.definition_id = due_definitions.definition_id
-      and r.available_at <= belay.store_now() - interval '${2 * PRIORITY_MAX} minutes'
-      and r.available_at >= due_definitions.since
+      and r.available_at <= due_definitions.until
+      and r.available_at >= due_definitions.available_at
     order by r.available_at, r.run_id, r.step
     limit ${UNDO_LOOK_MAX}
   ) first
@@ -69,11 +76,8 @@ due_rows as materialized (
 /** The statement that leases steps whose hints `dueRows` yields and locks, as the CTE `due_rows`. */
 function leasing(dueRows: string): string {
   return `
-with live_worker as materialized (
-  -- Declaring a worker dead locks this row exclusively, so it happens entirely before or entirely after this claim.
-  select w.id from belay.workflow_workers w where w.id = $1::uuid and w.status = 'live' for key share
-),
-${dueDefinitions('workflow_ready')},
+with ${liveWorker('workflow_ready')},
+${dueDefinitions('workflow_ready', { since: '$4', minutes: '$7' })},
 ${dueRows},
 due_steps as materialized (
   select h.row_at, h.run_id, h.step, h.fence, h.definition_id, h.available_at, ${claimableSteps('due_rows h')}
@@ -128,17 +132,8 @@ journaled_runs as (
 ${trimmedLeases('$6')}
 select 'head' as kind, exists (select from live_worker) as live, (select count(*)::int from due_rows) as looked,
   (select count(*)::int from kept_rows) as kept,
-  ${headColumns}
-from (
-  select array_agg(newest.definition_id) as definition_ids, array_agg(newest.mark) as marks
-  from (
-    -- A mark never lies behind a row that stays in the queue.
-    select d.definition_id, extract(epoch from coalesce(
-      (select min(k.available_at) from kept_rows k where k.definition_id = d.definition_id), max(d.available_at)))::float8 as mark
-    from due_rows d
-    group by d.definition_id
-  ) newest
-) m
+  ${headColumns('workflow_ready')}
+from (${newestMarks('due_rows', 't.row_at in (select k.row_at from kept_rows k)')}) m
 union all
 ${claimRows('taken_steps')}`
 }

@@ -3,7 +3,6 @@ import { isLockTimeout } from '../base/lock-wait.ts'
 import type { Connection } from '../connection/connection.ts'
 import { claimApart, mayBeOfRow } from './claim-apart.ts'
 import { claimStepsDirectly } from './claim-directly.ts'
-import { ClaimMarks } from './claim-marks.ts'
 import { type ClaimMemory, type ClaimRequest, claimOnce, DIRECT_WAIT } from './claim-once.ts'
 import { claimRanges, withMaps } from './claim-ranges.ts'
 import { claimSteps, claimUndos } from './claim-steps.ts'
@@ -67,13 +66,13 @@ export async function claim(
 async function claimQueuedUndos(
   connection: Connection,
   request: ClaimRequest,
-  { journal }: ClaimMemory,
+  { journal, undoMarks: marks }: ClaimMemory,
 ): Promise<Claimed | 'lost'> {
-  const { workerId, definitionIds, limit } = request
-  // Always a look from the beginning, where undos are: the marks of the whole queue neither help nor learn from it.
-  const found = await claimOnce(request, { journal, marks: new ClaimMarks() }, (since, trimmed) =>
-    connection.query(claimUndos, [workerId, definitionIds, limit, since, limit, trimmed]),
-  )
+  const { workerId, limit } = request
+  const found = await claimOnce(request, { journal, marks, look: limit }, (at, trimmed) => {
+    const values = [workerId, at.definitionIds, limit, at.since, limit, trimmed, at.minutes]
+    return connection.query(claimUndos, values)
+  })
   if (found !== 'lost') return { claims: found.claims, more: false }
   journal.forget(workerId)
   return 'lost'
@@ -114,9 +113,9 @@ async function claimQueued(
 async function claimDirectly(connection: Connection, request: ClaimRequest, memory: ClaimMemory) {
   if (memory.pace.isCareful) return undefined
   try {
-    return await claimOnce(request, memory, (since, trimmed) => {
-      const { workerId, definitionIds, limit } = request
-      const values = [workerId, definitionIds, limit, since, trimmed, DIRECT_WAIT]
+    return await claimOnce(request, { ...memory, look: request.limit }, (at, trimmed) => {
+      const { workerId, limit } = request
+      const values = [workerId, at.definitionIds, limit, at.since, trimmed, DIRECT_WAIT, at.minutes]
       return connection.query(claimStepsDirectly, values)
     })
   } catch (error) {
@@ -127,8 +126,16 @@ async function claimDirectly(connection: Connection, request: ClaimRequest, memo
 }
 
 function claimCarefully(connection: Connection, request: ClaimRequest, look: number, memory: ClaimMemory) {
-  return claimOnce(request, memory, (since, trimmed) => {
-    const { workerId, definitionIds, limit } = request
-    return connection.query(claimSteps, [workerId, definitionIds, limit, since, look, trimmed])
+  return claimOnce(request, { ...memory, look }, (at, trimmed) => {
+    const { workerId, limit } = request
+    return connection.query(claimSteps, [
+      workerId,
+      at.definitionIds,
+      limit,
+      at.since,
+      look,
+      trimmed,
+      at.minutes,
+    ])
   })
 }

@@ -5,7 +5,7 @@ import { moveKeptAttempts } from '../rows/kept-attempts.ts'
 import { leaveLimits } from '../rows/leave-limits.ts'
 import { moveChildren } from '../rows/move-children.ts'
 import { moveRunValues } from '../rows/move-values.ts'
-import { notedLate, placeAt } from '../rows/queue-place.ts'
+import { forgottenHints, notedLate, placeAt } from '../rows/queue-place.ts'
 import { stepIs } from '../rows/step-lookup.ts'
 
 /**
@@ -96,6 +96,19 @@ queued_steps as (
   returning 1
 ),
 ${notedLate('claimable_steps', 'q.ready_at', 'q.lead')},
+-- As the rows were before this statement: of steps that do not wait any more, or that are queued anew.
+changed_hints as materialized (
+  select s.run_id, s.step, s.available_at, r.definition_id
+  from belay.workflow_steps s
+  join belay.workflow_runs r on r.id = any (array[s.run_id])
+  where s.run_id = $20::uuid and s.available_at is not null and (
+    $21::int is not null
+    or s.step in (select q.step from claimable_steps q)
+    or (s.step, s.fence, s.status) not in (select c.step, c.fence, c.status from changed_steps c where c.open_dependencies = 0)
+      and s.step in (select c.step from changed_steps c)
+  )
+),
+${forgottenHints('changed_hints f', 'f.definition_id')},
 noted_actions as (
   insert into belay.workflow_history (run_id, at, step, action, actor, reason, change)
   select $20::uuid, belay.store_now(), h.step, h.action, h.actor, h.reason, h.change::json

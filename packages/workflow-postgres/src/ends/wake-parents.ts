@@ -2,7 +2,7 @@ import type { WokenParent } from '@belay/workflow/adapter'
 import { isUuid } from '../base/uuid.ts'
 import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
-import { leadOf, placeNow } from '../rows/queue-place.ts'
+import { forgottenHints, leadOf, placeNow } from '../rows/queue-place.ts'
 import { stepIs } from '../rows/step-lookup.ts'
 
 /**
@@ -32,7 +32,7 @@ asked_steps as materialized (
   order by asked.run_id, asked.step
 ),
 locked_steps as materialized (
-  select a.run_id, a.step, a.definition_id, s.status, s.fence, s.worker_id, s.open_dependencies
+  select a.run_id, a.step, a.definition_id, s.status, s.fence, s.worker_id, s.open_dependencies, s.available_at
   from asked_steps a
   join belay.workflow_steps s on s.run_id = any (array[a.run_id]) and ${stepIs('s', 'a.step')}
   order by a.run_id, a.step
@@ -50,7 +50,7 @@ current_runs as materialized (
   for share of r skip locked
 ),
 seen_steps as materialized (
-  select l.run_id, l.step, l.definition_id, l.fence, l.status,
+  select l.run_id, l.step, l.definition_id, l.fence, l.status, l.available_at,
     l.status = 'running' or (l.status = 'compensating' and l.worker_id is not null) as is_busy,
     l.status = 'waiting' or (l.status = 'compensating' and l.worker_id is null) as waits,
     -- A resumption queues what a paused run held back.
@@ -73,7 +73,8 @@ queued_steps as (
   select ${placeNow(leadOf('w'))}, w.definition_id, w.step, w.fence, w.run_id
   from woken_steps w
   where w.is_claimable
-)
+),
+${forgottenHints('seen_steps f', 'case when f.waits then f.definition_id end')}
 select e.position::int as position, w.definition_id,
   coalesce(a.is_there, false) and coalesce(seen.is_busy, true) as is_busy
 from ended_children e

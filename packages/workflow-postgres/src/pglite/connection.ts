@@ -2,6 +2,7 @@ import type { PGliteInterface, Transaction } from '@electric-sql/pglite'
 import type { Connection } from '../connection/connection.ts'
 import { inSchema, makeStatementsFor, type Statement } from '../connection/statement.ts'
 import { classified, isReadOnly } from './errors.ts'
+import { turnOfEventLoop } from './event-loop.ts'
 import { isStale, preparedIn } from './prepared.ts'
 
 /** Runs statements over a PGlite session or a transaction in it. */
@@ -47,6 +48,7 @@ export function pgliteConnection(database: () => PGliteInterface, schema: string
     })
 
   const transaction = async <Result>(work: (connection: Connection) => Promise<Result>): Promise<Result> => {
+    await turnOfEventLoop()
     try {
       return await inTransaction(work)
     } catch (error) {
@@ -60,6 +62,7 @@ export function pgliteConnection(database: () => PGliteInterface, schema: string
   return {
     script: (text) => told(plain.script(text)),
     async query<Row>(statement: Statement<Row>, values: readonly unknown[]) {
+      await turnOfEventLoop()
       const { name, text } = statementFor(statement)
       try {
         if (name === null) return await plain.query(statement, values)

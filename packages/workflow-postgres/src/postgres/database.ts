@@ -104,7 +104,7 @@ export function ownDatabase(source: PoolSource, options: DatabaseOptions): Datab
     },
     checkTransactions() {},
     async end() {
-      await within(END_MS, [lifeline?.close(), ...pools.map((opened) => opened.pool.end())])
+      await within(END_MS, [lifeline?.close(), ...pools.map((opened) => opened.end())])
       abandoned.close()
       for (const { cut } of pools) cut()
       lifelineClients.forEach(endSocket)

@@ -44,8 +44,8 @@ export function listenNotify(parts: ListenerParts): Wakeup {
       await parts.notify(channel, payloadOf(hint), transaction)
     },
     async close() {
-      send.stop()
       for (const stop of stops) stop()
+      await send.flush()
     },
   }
 }

@@ -14,6 +14,8 @@ const KEEP_ALIVE_MS = 10_000
 /** Belay's own pool, and a way to cut all connections that it has or is opening. */
 export interface OwnPool {
   readonly pool: pg.Pool
+  /** Ends it. Whoever waits for a connection is refused at once. */
+  end(): Promise<void>
   cut(): void
 }
 
@@ -47,7 +49,19 @@ export function openPool(
     },
   })
   surviveErrors(pool)
-  return { pool, cut: () => clients.forEach(endSocket) }
+  const end = () => {
+    const ended = pool.end()
+    refuseWaiting(pool)
+    return ended
+  }
+  return { pool, end, cut: () => clients.forEach(endSocket) }
+}
+
+/** A pool that ends serves nobody who waits for a connection, but leaves them their time limits, each of which keeps the process alive. */
+function refuseWaiting(pool: pg.Pool): void {
+  if (!('_pendingQueue' in pool) || !Array.isArray(pool._pendingQueue)) return
+  const waiting: readonly { callback(error: Error): void }[] = pool._pendingQueue.splice(0)
+  for (const { callback } of waiting) callback(new Error('The pool was ended before a connection was free.'))
 }
 
 /** An application may give its own class of clients, as tracers do. */

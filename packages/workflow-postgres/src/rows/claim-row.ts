@@ -48,6 +48,12 @@ export interface HeadRow {
   /** The definitions whose hints were looked at, and for each the time up to which all due hints are done. Null when there were none. */
   readonly definition_ids: readonly number[] | null
   readonly marks: readonly number[] | null
+  /** For each of them the time of the first hint. */
+  readonly firsts: readonly number[] | null
+  /** Entries of the queue's index that the server read, dead ones included. */
+  readonly scanned: number | null
+  /** The store's clock, in seconds of the epoch. */
+  readonly now: number
   /** How long the server took to find and dequeue them, in milliseconds. */
   readonly took_ms: number
 }

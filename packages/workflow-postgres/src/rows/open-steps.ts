@@ -17,7 +17,7 @@ export function lockedOpenSteps({
   readonly skipLocked?: boolean
 }): string {
   return `locked_steps as materialized (
-  select s.run_id, s.step
+  select s.run_id, s.step, s.available_at
   from ${runs} o
   join belay.workflow_steps s on s.run_id = any (array[o.${id}])
   where s.status = any (o.open_statuses)
@@ -26,7 +26,7 @@ export function lockedOpenSteps({
 )`
 }
 
-/** The text of an update that cancels locked steps; `from` yields them as `l`. Their queue rows stay: a claim that meets one removes it. */
+/** The text of an update that cancels locked steps; `from` yields them as `l`. {@link forgottenHints} removes their queue rows. */
 export function cancelSteps(from = 'locked_steps l'): string {
   return `update belay.workflow_steps s
   set status = 'cancelled'

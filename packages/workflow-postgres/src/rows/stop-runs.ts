@@ -5,6 +5,7 @@ import type { Statement } from '../connection/statement.ts'
 import { type ChangedRunRow, changedRunColumns, decodeChangedRun } from './changed-run.ts'
 import { cancelSteps, lockedOpenSteps, openStatuses } from './open-steps.ts'
 import { hasPassedPivot } from './passed-pivots.ts'
+import { definitionOf, forgottenHints } from './queue-place.ts'
 import { forwardStatuses } from './run-statuses.ts'
 
 /**
@@ -35,6 +36,7 @@ cancelled_steps as (
   ${cancelSteps()}
   returning 1
 ),
+${forgottenHints('locked_steps f', definitionOf('f'))},
 stopped_runs as (
   update belay.workflow_runs r
   set status = 'compensating', stop = $3::text, cause = $2::text::json

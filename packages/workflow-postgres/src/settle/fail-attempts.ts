@@ -5,6 +5,7 @@ import type { Statement } from '../connection/statement.ts'
 import { changedRunColumns } from '../rows/changed-run.ts'
 import { type Keeping, keptColumns, keptRows, NOT_KEPT } from '../rows/kept-attempts.ts'
 import { cancelSteps, lockedOpenSteps, openStatuses } from '../rows/open-steps.ts'
+import { definitionOf, forgottenHints } from '../rows/queue-place.ts'
 import { forwardStatuses } from '../rows/run-statuses.ts'
 import { stepIs } from '../rows/step-lookup.ts'
 import { decodeSettled, type Settled, type SettledRow, settledRows } from './settled-rows.ts'
@@ -59,6 +60,7 @@ cancelled_steps as (
   ${cancelSteps()}
   returning 1
 ),
+${forgottenHints('locked_steps f', definitionOf('f'))},
 stopped_runs as (
   update belay.workflow_runs r
   set status = case r.status when 'paused' then r.status else 'compensating' end, stop = 'failure', cause = f.cause::json

@@ -4,13 +4,13 @@ import { contended, lockWait, passingLockWait, restoredLockWait } from '../base/
 import { isUuid } from '../base/uuid.ts'
 import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
-import { leadOf, placeNow } from '../rows/queue-place.ts'
+import { forgottenHints, leadOf, placeNow } from '../rows/queue-place.ts'
 import { forwardStatuses } from '../rows/run-statuses.ts'
 import { stepIs } from '../rows/step-lookup.ts'
 
 /**
  * Delivers signals to steps. Guarantee: the signal's record, the step's output and its queue row commit together. A step takes one signal, the first.
- * A running step's settlement reads the signal from the row that this statement locks. Index: primary keys. Locks: steps by (run, step), then their
+ * The queue row of its timeout goes in the same commit. A running step's settlement reads the signal from the row that this statement locks. Index: primary keys. Locks: steps by (run, step), then their
  * runs (shared).
  */
 export const deliverSignalsStatement: Statement<{
@@ -30,7 +30,7 @@ sent_signals as materialized (
   order by n.run_id, n.step, n.position
 ),
 locked_steps as materialized (
-  select n.run_id, n.step, n.definition_id, n.key, n.actor, n.payload, n.payload_hash, n.position, s.status, s.fence, s.signalled_at,
+  select n.run_id, n.step, n.definition_id, n.key, n.actor, n.payload, n.payload_hash, n.position, s.status, s.fence, s.signalled_at, s.available_at,
     -- It was claimed because its time had come: the outcome of its timeout is being recorded.
     s.status = 'running' and s.waiting_since is not null and s.available_at <= belay.store_now() as timed_out
   from sent_signals n
@@ -51,7 +51,7 @@ current_runs as materialized (
   for share of r
 ),
 taken_signals as materialized (
-  select l.run_id, l.step, l.definition_id, l.key, l.actor, l.payload, l.payload_hash, l.position, l.fence,
+  select l.run_id, l.step, l.definition_id, l.key, l.actor, l.payload, l.payload_hash, l.position, l.fence, l.available_at,
     l.status = 'waiting' as delivered
   from locked_steps l
   join current_runs r on r.id = any (array[l.run_id])
@@ -85,6 +85,7 @@ queued_steps as (
   from signalled_steps s
   where s.delivered
 ),
+${forgottenHints('taken_signals f', 'case when f.delivered then f.definition_id end')},
 ${restoredLockWait('signalled_steps')}
 select s.position::int as position, case when s.delivered then 'delivered' else 'kept' end as result
 from signalled_steps s

@@ -11,11 +11,14 @@ export interface Wakeup {
   wake(definitionIds?: readonly number[]): void
   /** The same for work that becomes claimable when a transaction commits, if the store can tell. Otherwise the next tick finds it. */
   wakeAfter?(transaction: Connection, definitionIds?: readonly number[]): Promise<void>
+  /** Sends what is still owed, which takes a second at most. */
   close(): Promise<void>
 }
 
 /** At most one hint in this time, in milliseconds: each notification briefly takes a database-wide lock. */
 const COALESCE_MS = 5
+/** How long closing waits for hints to be sent. Without them the next tick finds the work. */
+const FLUSH_MS = 1_000
 
 /**
  * Merges calls within a short time into one call of `send`. It gets all definitions that they named, or none if one of them named none. The first
@@ -23,13 +26,15 @@ const COALESCE_MS = 5
  */
 export function coalesced(send: (hint: WakeHint | undefined) => Promise<unknown> | undefined): {
   (definitionIds?: readonly number[]): void
-  stop(): void
+  /** Sends what is owed without a pause, and nothing that is asked for from now on. Resolves when it was sent, or after a bounded time. */
+  flush(): Promise<void>
 } {
   let timer: ReturnType<typeof setTimeout> | undefined
-  let isSending = false
+  let sending: Promise<unknown> | undefined
   let owed: Set<number> | 'any' | null = null
+  let isClosed = false
   const fire = () => {
-    if (owed === null || timer !== undefined || isSending) return
+    if (owed === null || timer !== undefined || sending !== undefined) return
     const hint = owed === 'any' ? undefined : { definitionIds: [...owed], draw: Math.random() }
     owed = null
     timer = setTimeout(() => {
@@ -38,28 +43,44 @@ export function coalesced(send: (hint: WakeHint | undefined) => Promise<unknown>
     }, COALESCE_MS)
     // A pending hint must not keep a process alive. In browsers, timers are numbers.
     if (typeof timer === 'object') timer.unref?.()
-    const sending = send(hint)
-    if (sending === undefined) return
-    isSending = true
-    void sending.then(ended, ended)
+    sending = send(hint)?.then(ended, ended)
   }
   const ended = () => {
-    isSending = false
+    sending = undefined
     fire()
   }
+  const rest = () => {
+    if (timer !== undefined) clearTimeout(timer)
+    timer = undefined
+  }
   const call = (definitionIds?: readonly number[]) => {
-    if (definitionIds?.length === 0) return
+    if (isClosed || definitionIds?.length === 0) return
     if (definitionIds === undefined || owed === 'any') owed = 'any'
     else owed = new Set([...(owed ?? []), ...definitionIds])
     fire()
   }
   return Object.assign(call, {
-    stop() {
-      if (timer !== undefined) clearTimeout(timer)
-      timer = undefined
+    async flush() {
+      isClosed = true
+      const { over, cancel } = deadline(FLUSH_MS)
+      for (;;) {
+        rest()
+        fire()
+        if (sending === undefined || (await Promise.race([sending, over])) === 'over') break
+      }
+      cancel()
+      rest()
       owed = null
     },
   })
+}
+
+function deadline(ms: number): { readonly over: Promise<'over'>; cancel(): void } {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const over = new Promise<'over'>((resolve) => {
+    timer = setTimeout(() => resolve('over'), ms)
+  })
+  return { over, cancel: () => clearTimeout(timer) }
 }
 
 /** For a store within this process. `everyone` is shared by all adapters on it. */
@@ -83,7 +104,7 @@ export function localWakeup(everyone: Set<WakeListener>): Wakeup {
     },
     wake: send,
     async close() {
-      send.stop()
+      await send.flush()
       for (const listener of own) forget(listener)
     },
   }

@@ -2,6 +2,7 @@ import type { DrainedRun, StepStatus } from '@belay/workflow/adapter'
 import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
 import { cancelSteps, lockedOpenSteps, openStatuses } from '../rows/open-steps.ts'
+import { definitionOf, forgottenHints } from '../rows/queue-place.ts'
 
 interface DrainedRow {
   readonly run_id: string
@@ -56,7 +57,8 @@ with stopped_runs as materialized (
   from belay.workflow_runs r
   where r.id = any ($1::uuid[]) and r.status = 'compensating' and r.ends_as is null
 ),
-${lockedOpenSteps({ runs: 'stopped_runs', id: 'id', skipLocked: true })}
+${lockedOpenSteps({ runs: 'stopped_runs', id: 'id', skipLocked: true })},
+${forgottenHints('locked_steps f', definitionOf('f'))}
 ${cancelSteps()}
 returning s.run_id`,
 }

@@ -13,6 +13,7 @@ import type { Statement } from '../connection/statement.ts'
 import { type ChangedRunRow, changedRunColumns, decodeChangedRun } from '../rows/changed-run.ts'
 import { cancelSteps, lockedOpenSteps, openStatuses } from '../rows/open-steps.ts'
 import { hasPassedPivot } from '../rows/passed-pivots.ts'
+import { definitionOf, forgottenHints } from '../rows/queue-place.ts'
 import { forwardStatuses } from '../rows/run-statuses.ts'
 
 /**
@@ -89,6 +90,7 @@ cancelled_steps as (
     where case when l.run_id is not null then l.run_id in (select r.id from locked_runs r) end
   ) l`)}
 ),
+${forgottenHints('(select l.run_id, l.step, l.available_at from locked_steps l where l.run_id in (select r.id from locked_runs r)) f', definitionOf('f'))},
 stopped_runs as (
   update belay.workflow_runs r
   set status = case l.status when 'paused' then l.status else 'compensating' end, stop = 'failure',
@@ -104,8 +106,10 @@ left join stopped_runs s on s.id = o.id`,
 }
 
 /**
- * The time until the next queued step of these definitions becomes claimable, and until the next deadline and the next schedule, in milliseconds from
- * now. An infinite time is a damaged one, from which older servers cannot subtract. Index: the queue by (definition, available_at), and the partial indexes of deadlines and of schedules. It reads one entry for each definition,
+ * The time until the next queued step of these definitions becomes claimable, if it is less than ten minutes: nobody sets an alarm for later, and beside a
+ * held snapshot there may be many dead entries of waits that were over before their time. Also the time until the next deadline and the next schedule, in
+ * milliseconds from now. An infinite time is a damaged one, from which older servers cannot subtract. Index: the queue by (definition, available_at), and
+ * the partial indexes of deadlines and of schedules. It reads one entry for each definition,
  * one deadline and one schedule. No locks.
  */
 export const readUpcoming: Statement<{
@@ -121,7 +125,8 @@ select
     from unnest($1::int[]) as wanted (definition_id)
     cross join lateral (
       select q.available_at from belay.workflow_ready q
-      where q.definition_id = wanted.definition_id and q.available_at > belay.store_now() and q.available_at < 'infinity'
+      where q.definition_id = wanted.definition_id and q.available_at > belay.store_now()
+        and q.available_at <= belay.store_now() + interval '10 minutes'
       order by q.available_at
       limit 1
     ) due

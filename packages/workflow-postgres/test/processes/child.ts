@@ -9,6 +9,7 @@ export interface Line {
   readonly step?: string
   readonly reason?: string
   readonly id?: string
+  readonly left?: readonly string[]
 }
 
 /** A real worker process, and the lines it has printed so far. */
