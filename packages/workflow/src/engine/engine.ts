@@ -78,8 +78,7 @@ export class Engine extends RunVerbs implements AsyncDisposable {
     this.#settings = settings
     this.#events = new EventHub(log, runtime.context)
     this.#payloads = new PayloadCache(adapter)
-    const onLost = () => this.#working.history.lostDefinition()
-    this.#registry = new DefinitionRegistry({ ...settings, onLost })
+    this.#registry = new DefinitionRegistry(settings)
     this.#reports = new RunReports({ events: this.#events, registry: this.#registry })
     this.#working = new Working({
       settings,
@@ -205,11 +204,7 @@ export class Engine extends RunVerbs implements AsyncDisposable {
    */
   async doctor(options?: DoctorOptions): Promise<DoctorReport> {
     this.#assertOpen()
-    return doctor(this.#settings.adapter, options, {
-      dev: this.#settings.dev,
-      setBack: this.#working.history.recent,
-      aside: this.#working.aside.list(),
-    })
+    return doctor(this.#settings.adapter, options, this.#working.noticed)
   }
 
   /**

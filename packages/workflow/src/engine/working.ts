@@ -58,8 +58,14 @@ export class Working {
     this.#apart = new Apart(runtime)
     this.aside = new SetAside({ log, clock: runtime.clock, events })
     this.history = new StoreHistory(settings, events, () => this.#wentBack())
+    parts.registry.onLost = () => this.history.lostDefinition()
     // While it cannot be reached, a standby may take its place that has another outcome for a step than this process remembers.
     events.on('store.unavailable', () => payloads.clear())
+  }
+
+  /** What this process knows besides the store, for `doctor()`. */
+  get noticed() {
+    return { dev: this.#parts.settings.dev, setBack: this.history.recent, aside: this.aside.list() }
   }
 
   /** Starts the worker. Concurrent and later calls share one start, until it fails or the worker is stopped. */

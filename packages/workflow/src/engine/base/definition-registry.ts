@@ -20,8 +20,6 @@ export interface DefinitionRegistryParts {
   /** Whether a changed shape gets a version of its own. */
   readonly dev: boolean
   readonly log: Logger
-  /** The store lacked a definition that this process had saved. */
-  readonly onLost?: (() => void) | undefined
 }
 
 /** Steps of a definition, by number. */
@@ -47,6 +45,9 @@ export class DefinitionRegistry {
   /** Other definitions, as the store has them. */
   readonly #learnt = new Map<number, DefinitionRecord>()
   readonly #marked = new Map<number, MarkedSteps>()
+
+  /** Called when the store lacked a definition that this process had saved. */
+  onLost: () => void = () => {}
 
   constructor(parts: DefinitionRegistryParts) {
     this.#parts = parts
@@ -106,7 +107,7 @@ export class DefinitionRegistry {
         if (workflow !== undefined) renumbered.set(id, (await this.saveAgain(workflow, tx)).id)
       }
       if (renumbered.size === 0) throw error
-      this.#parts.onLost?.()
+      this.onLost()
       return send(
         runs.map((run) => ({ ...run, definitionId: renumbered.get(run.definitionId) ?? run.definitionId })),
       )

@@ -10,7 +10,7 @@ export interface StoreHistoryParts {
 }
 
 /** The store may lack commits that it has confirmed. */
-interface SetBack {
+export interface SetBack {
   /** When this process noticed it, on the engine's clock. Epoch milliseconds. */
   readonly at: number
   /** The store is known to lack something. Otherwise its database was promoted or restored, which may have lost nothing. */
