@@ -206,6 +206,14 @@ function leastLengthMs(wait: Wait): number {
   }
 }
 
+/** Whether the step's child has completed, and keeps its effects: then its undo changes nothing. */
+function hasKeptChild({ found, definition, runs }: End, { step }: StepRecord): boolean {
+  const { wait } = stepOf(definition, step) ?? {}
+  if (wait?.kind !== 'child' || !wait.keepsEffects) return false
+  const isOwn = ({ run }: RunDump) => run.parent?.runId === found.run.runId && run.parent.step === step
+  return runs.some((other) => isOwn(other) && other.run.status === 'completed')
+}
+
 function checkUndone(end: End, step: StepRecord, broken: Report): void {
   const { found, definition, known } = end
   const compensate = compensateOf(definition, step)
@@ -214,6 +222,7 @@ function checkUndone(end: End, step: StepRecord, broken: Report): void {
   const compensated = known.recorded.has(`${name}/compensated`)
   // It was undone before its run moved to a version in which the step has no compensation.
   if (step.status === 'compensated' && compensate === 'never' && isUndoneByAnother(end, step)) return
+  if (step.status !== 'compensated' && hasKeptChild(end, step)) return
   const owed =
     compensate !== 'never' &&
     undoneWith(definition, found, step).some((row) => mayHaveEffect(end, row, compensate))
