@@ -168,7 +168,10 @@ describe('awaiting a run that no live worker can run', () => {
     const web = engine()
     const run = await web.run(order)
 
-    const waits: Promise<unknown>[] = [run.result({ timeout: '500ms' }), run.step('pack', { timeout: '500ms' })]
+    const waits: Promise<unknown>[] = [
+      run.result({ timeout: '500ms' }),
+      run.step('pack', { timeout: '500ms' }),
+    ]
     for (const wait of waits) {
       await expect(clock.runUntil(wait)).rejects.toMatchObject({
         code: 'result_timeout',
