@@ -4,8 +4,8 @@ import type { Adapter, RunRecord, WorkerRecord } from '../../adapter/index.ts'
 import type { Clock, Recurrence, Timer } from '../../clock.ts'
 import type { Logger } from '../../logger.ts'
 import { NEVER } from '../base/loop.ts'
+import { capacity } from '../base/run-capacity.ts'
 import { type Runtime, within } from '../base/runtime.ts'
-import { capacity } from '../diagnosis/explain/capacity.ts'
 
 /** How long a run is awaited before its worker is looked for. */
 const PATIENCE_MS = 1_000

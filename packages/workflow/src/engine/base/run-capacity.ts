@@ -1,5 +1,5 @@
-import { holdsLease } from '../../../adapter/holds-lease.ts'
-import type { RunRecord, WorkerRecord } from '../../../adapter/index.ts'
+import { holdsLease } from '../../adapter/holds-lease.ts'
+import type { RunRecord, WorkerRecord } from '../../adapter/index.ts'
 
 /** Whether a worker could take a step of this run's definition now. A worker that does not report its definitions is assumed to have all. */
 export function capacity(found: {
