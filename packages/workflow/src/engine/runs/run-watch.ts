@@ -1,5 +1,5 @@
-import { type Adapter, isTerminal, type RunResult, type RunStatus } from '../../adapter/index.ts'
-import { BelayError } from '../../errors.ts'
+import type { Adapter, RunResult, RunStatus } from '../../adapter/index.ts'
+import type { BelayError } from '../../errors.ts'
 import type { DefinitionRegistry } from '../base/definition-registry.ts'
 import type { EventHub } from '../base/events.ts'
 import { idlingOf, Loop, NEVER, NOW } from '../base/loop.ts'
@@ -7,7 +7,9 @@ import { isUnavailable, type OutageWatch } from '../base/outage.ts'
 import { type Runtime, stillnessOf } from '../base/runtime.ts'
 import { sendApart } from '../base/send-apart.ts'
 import type { StoreHistory } from '../base/store-history.ts'
+import { closedError } from './closed-error.ts'
 import { EndNews } from './end-news.ts'
+import { mayBeOver } from './may-be-over.ts'
 import { readWholeRun } from './read-run.ts'
 import { limitWait, type Patience, resultAborted } from './result-options.ts'
 import type { SeenRun } from './run-feed.ts'
@@ -300,16 +302,4 @@ export class RunWatch {
     for (const runId of due) this.#announcedAt.set(runId, now)
     this.#news.announce(due)
   }
-}
-
-function mayBeOver(status: RunStatus): boolean {
-  return isTerminal(status) || status === 'compensation_failed'
-}
-
-function closedError(runId: string): BelayError {
-  return new BelayError(
-    'engine_closed',
-    `The engine was closed while run ${runId} was awaited. The run goes on. To await it again, call result() of engine.runs.handle(id) on another engine.`,
-    { runId },
-  )
 }
