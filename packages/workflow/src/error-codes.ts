@@ -110,7 +110,7 @@ export type BelayErrorCode =
    *
    * From: `result()` and `step()` with `timeout`
    *
-   * Remedy: Await it again, ask `explain()` what it waits for, or `cancel()` it.
+   * Remedy: Await it again, ask `explain()` what it waits for, or `cancel()` it. The message says so if no live worker can run it: start one.
    */
   | 'result_timeout'
   /**

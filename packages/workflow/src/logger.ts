@@ -8,5 +8,5 @@ export interface Logger {
 
 export type LogFields = Readonly<Record<string, unknown>>
 
-/** The default: logs nothing. */
+/** Logs nothing. */
 export const silentLogger: Logger = { debug() {}, info() {}, warn() {}, error() {} }

@@ -24,7 +24,7 @@ import { applySchedules, changeSchedules, nameOfSchedule } from './schedules.ts'
 import { holds, isRecorded, settle } from './settle.ts'
 import { deliverSignals, deliverWithin, isTaken, nameOfStep } from './signals.ts'
 import { createRun, namesOf, startRuns, startRunsWithin } from './start.ts'
-import type { ChangeRequest, MemoryTransaction } from './transaction.ts'
+import { type ChangeRequest, type MemoryTransaction, NO_SQL } from './transaction.ts'
 import { publish, resultsOf } from './values.ts'
 
 /** Calls the work. If it fails, the transaction fails. */
@@ -33,7 +33,7 @@ export async function workIn(
   work: TransactRequest['work'],
 ): Promise<Transacted | SubmittedWork> {
   try {
-    return (await work({ client: tx, drizzle: undefined })) ?? { type: 'rolled_back' }
+    return (await work({ client: tx, drizzle: NO_SQL })) ?? { type: 'rolled_back' }
   } catch (error) {
     return isConflict(error) ? { type: 'conflict', error } : { type: 'rolled_back', error }
   }

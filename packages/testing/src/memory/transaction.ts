@@ -35,8 +35,26 @@ export interface PendingChange {
 /** The `tx` of a transactional handler on a memory store. */
 export interface MemoryStepTransaction {
   readonly client: MemoryTransaction
-  /** There is no database to query: test such handlers on PGlite. */
+  /** There is no database to query: using it throws `invalid_option`. Test such handlers on PGlite. */
   readonly drizzle: undefined
+}
+
+/** Stands for the database of a transactional handler. The names that JavaScript itself asks for, as when it is awaited or printed, are not there. */
+export const NO_SQL: unknown = new Proxy(
+  {},
+  {
+    get: (_, name) =>
+      typeof name === 'symbol' || ASKED_BY_ANY.has(name) ? undefined : refuseSql(`tx.drizzle.${name}`),
+  },
+)
+
+const ASKED_BY_ANY: ReadonlySet<string> = new Set(['then', 'toJSON', 'constructor', 'asymmetricMatch'])
+
+function refuseSql(used: string): never {
+  throw new BelayError(
+    'invalid_option',
+    `${used} was used in a transaction of memory(), which has no SQL database. In testWorkflow() and checkRollback(), replace the handler with stub(step, handler); or run the workflow on pglite(), whose transactions have one.`,
+  )
 }
 
 /** `transaction: memoryTransaction()` gives a step's handler the type of its `tx` on a memory store. */

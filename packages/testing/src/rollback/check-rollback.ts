@@ -10,15 +10,19 @@ import {
 } from '@belay/workflow/adapter'
 import { type LimitOptions, type TestOptions, testWorkflow, type WorkflowTest } from '../workflow/index.ts'
 import { checkTested, date, definitions, engineOptions, runOptions } from '../workflow/test-kinds.ts'
-import { differences, plainCopy } from './differences.ts'
-import { effectsOfSteps, type StepEffect } from './effects-of-steps.ts'
+import { differences } from './differences.ts'
+import { effectsOfSteps, endStepsOf, type StepEffect } from './effects-of-steps.ts'
+import { plainCopy } from './plain-copy.ts'
 import { failuresOf, type PlannedFailure } from './planned-failures.ts'
 import { RollbackReport, type RollbackRun } from './rollback-report.ts'
 
 /** What `checkRollback()` takes: what `testWorkflow()` takes, and the world. */
 export type RollbackOptions<Definition extends WorkflowDefinition> = TestOptions<InputOf<Definition>> &
   LimitOptions & {
-    /** Reads the world that the handlers change: rows, messages, balances. It is compared before and after each run. */
+    /**
+     * Reads the world that the handlers change: rows, messages, balances. It is compared before and after each run, so it must be plain data: what
+     * hides its state, like private fields, functions and promises, is refused with `invalid_option`.
+     */
     readonly effects?: () => unknown
     /** Makes the world new before each run. */
     readonly reset?: () => unknown
@@ -78,7 +82,9 @@ type Test = WorkflowTest<Readonly<Record<string, unknown>>, unknown>
  * Runs the workflow once without a failure, and then once for each step and each way to fail: before its effect, and after it. Waits for the undo,
  * and reports the effects that stay.
  *
- * @throws if the run without a failure does not complete.
+ * End steps do nothing in the runs that fail: what they do is meant to stay.
+ *
+ * @throws if the run without a failure does not complete; BelayError `invalid_option` for a world that cannot be compared.
  */
 export async function checkRollback<Definition extends WorkflowDefinition>(
   definition: Definition,
@@ -130,7 +136,11 @@ async function runOnce(
   await reset?.()
   const before = plainCopy(await effects?.())
   const test = testWorkflow(definition, testing as never) as unknown as Test
-  if (failure !== undefined) test.fail(failure.step, undefined, { after: failure.failed === 'after' })
+  if (failure !== undefined) {
+    test.fail(failure.step, undefined, { after: failure.failed === 'after' })
+    // What an end step does is meant to stay, and would count as left behind.
+    for (const step of endStepsOf(definition, options.workflows ?? [])) test.stub(step, () => undefined)
+  }
   await driven(test, drive, failure)
   const end = await test.end(limit === undefined ? {} : { limit })
   const changes = differences(before, plainCopy(await effects?.()))

@@ -15,22 +15,46 @@ export function effectsOfSteps(
   others: readonly WorkflowDefinition[],
 ): ReadonlyMap<string, StepEffect> {
   const effects = new Map<string, StepEffect>()
-  const seen = new Set<string>()
-  const visit = (given: WorkflowDefinition): void => {
-    const definition = others.find((one) => one.name === given.name && one.version === given.version) ?? given
-    const id = `${definition.name}@${definition.version}`
-    if (seen.has(id)) return
-    seen.add(id)
+  for (const definition of familyOf(tested, others)) {
     const prefix = definition.name === tested.name ? '' : `${definition.name}/`
     for (const step of definition.steps) {
       const executed = executedBy(step)
-      const child = childOf(executed)
-      if (child !== undefined) visit(child)
-      else if (takesEffect(step)) effects.set(`${prefix}${executed.name}`, effectOf(step, executed))
+      if (childOf(executed) === undefined && takesEffect(step))
+        effects.set(`${prefix}${executed.name}`, effectOf(step, executed))
     }
   }
-  for (const definition of [tested, ...others]) visit(definition)
   return effects
+}
+
+/** The end steps of a workflow and of its children, by the names that tests use. */
+export function endStepsOf(
+  tested: WorkflowDefinition,
+  others: readonly WorkflowDefinition[],
+): readonly string[] {
+  return familyOf(tested, others).flatMap(({ followUp }) =>
+    (followUp?.steps ?? []).filter(takesEffect).map(({ name }) => `${followUp!.name}/${name}`),
+  )
+}
+
+/** A workflow, and its children as they are tested. */
+function familyOf(
+  tested: WorkflowDefinition,
+  others: readonly WorkflowDefinition[],
+): readonly WorkflowDefinition[] {
+  const found = new Map<string, WorkflowDefinition>()
+  const visit = (given: WorkflowDefinition): void => {
+    const definition = others.find((one) => one.name === given.name && one.version === given.version) ?? given
+    const id = `${definition.name}@${definition.version}`
+    if (found.has(id)) return
+    found.set(id, definition)
+    for (const step of definition.steps) {
+      const child = childOf(executedBy(step))
+      if (child !== undefined) visit(child)
+    }
+  }
+  visit(tested)
+  for (const other of others) visit(other)
+  return [...found.values()]
 }
 
 /** Of a map an item, of a loop a round. */

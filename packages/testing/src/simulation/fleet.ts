@@ -35,6 +35,7 @@ export class Fleet {
     const within = (tx: StepTransaction) => this.#within(living, tx)
     const workflows = plans.flatMap((plan) => this.#stage.workflowsIn(process, plan, { random, within }))
     const same = {
+      logger: false as const,
       adapter: this.#stage.connect(process, random),
       payloadMaxBytes,
       clock: process.clock,

@@ -118,7 +118,7 @@ export class Stage {
     })
     this.told = new Told(broken)
     this.#inspected = this.#direct()
-    this.inspector = createEngine({ adapter: this.#inspected, clock: this.server.clock })
+    this.inspector = createEngine({ adapter: this.#inspected, logger: false, clock: this.server.clock })
     this.flowOracle = new FlowOracle({
       flow: this.flow,
       shared: this.shared,

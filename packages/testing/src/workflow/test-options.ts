@@ -25,7 +25,7 @@ export interface SharedTestOptions {
   readonly now?: Date
   /** Options of the run: a key, tags, a start time, a deadline. */
   readonly run?: Omit<RunOptions, 'tx'>
-  /** Options of the engines: a lease, a concurrency, a logger. */
+  /** Options of the engines: a lease, a concurrency, a logger. Default of `logger`: false. */
   readonly engine?: Omit<Partial<EngineOptions>, 'adapter' | 'workflows' | 'clock'>
 }
 

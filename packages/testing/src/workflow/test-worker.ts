@@ -27,7 +27,7 @@ export class TestWorker {
     const isOther = ({ name, version }: WorkflowDefinition) =>
       name !== tested.name || version !== tested.version
     const workflows = [tested, ...others.filter(isOther)].map((definition) => scripted.of(definition))
-    this.engine = createEngine({ ...options, adapter, workflows })
+    this.engine = createEngine({ logger: false, ...options, adapter, workflows })
   }
 
   get isDead(): boolean {

@@ -59,7 +59,7 @@ export class TestedRun {
     this.clock = new VirtualClock(this.#options.now)
     this.adapter = memory({ clock: this.clock })
     this.#script = new Script(() => this.clock.now())
-    this.#client = createEngine({ ...this.#options.engine, adapter: this.adapter })
+    this.#client = createEngine({ logger: false, ...this.#options.engine, adapter: this.adapter })
     this.#worker = this.#newWorker()
   }
 

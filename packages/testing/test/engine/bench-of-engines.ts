@@ -29,7 +29,7 @@ export function engines() {
   const adapter = memory({ clock })
   const sleep = (ms: number): Promise<void> => new Promise((resolve) => clock.after(ms, resolve))
   const engine = (options: Partial<EngineOptions> = {}): Engine => {
-    const made = createEngine({ adapter, random: () => 0.5, ...options })
+    const made = createEngine({ adapter, random: () => 0.5, logger: false, ...options })
     // An engine with its own clock is a process that hangs: it never stops.
     if (options.clock !== undefined) return made
     onTestFinished(async () => {

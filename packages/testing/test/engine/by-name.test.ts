@@ -28,6 +28,18 @@ describe('a run that is started by the name of its workflow', () => {
     await expect(engine.run('parcel', { pieces: 'two' })).rejects.toMatchObject({ code: 'invalid_input' })
   })
 
+  it('names the nearest workflow of a live worker, or the versions that there are, if it is unknown', async () => {
+    const { worker, engine } = engines()
+    await worker({ workflows: [parcel], ...PATIENT })
+
+    await expect(engine().run('parsel')).rejects.toThrow(
+      /there is no workflow "parsel" .* Did you mean "parcel"\?/,
+    )
+    await expect(engine().run('parcel', {}, { version: 3 })).rejects.toThrow(
+      /no version 3 of workflow "parcel" .* There is version 1\./,
+    )
+  })
+
   it('is stored unchecked, and says so, if only the store has the definition', async () => {
     const { clock, worker, engine } = engines()
     await worker({ workflows: [parcel], ...PATIENT })

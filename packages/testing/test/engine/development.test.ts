@@ -167,7 +167,7 @@ describe('development mode', () => {
   })
 
   it('writes to the console when no logger is given, with the error as an argument of its own', async () => {
-    const { clock, worker } = engines()
+    const { clock, adapter } = engines()
     const written = vi.spyOn(console, 'error').mockImplementation(() => {})
     vi.spyOn(console, 'info').mockImplementation(() => {})
     const storm = new Error('storm')
@@ -175,9 +175,11 @@ describe('development mode', () => {
       retry: false,
       run: () => Promise.reject(storm),
     })
-    const engine = await worker({ workflows: [trip], dev: true })
+    const engine = createEngine({ adapter, workflows: [trip], dev: true })
+    await engine.start()
     const run = await engine.run(trip)
     await clock.runUntil(run.result().catch(() => {}))
+    await clock.runUntil(engine.close())
 
     expect(written.mock.calls).toEqual([
       [

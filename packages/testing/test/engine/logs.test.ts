@@ -1,5 +1,13 @@
-import { define, type LogFields, PermanentError, RunFailedError } from '@belay/workflow'
-import { describe, expect, it } from 'vitest'
+import {
+  createEngine,
+  define,
+  type EngineOptions,
+  type LogFields,
+  PermanentError,
+  RunFailedError,
+} from '@belay/workflow'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { memory } from '../../src/index.ts'
 import { engines } from './bench-of-engines.ts'
 
 interface Entry {
@@ -196,5 +204,40 @@ describe('the stack of an error', () => {
       code: 'permanent',
       cause: { name: 'TypeError', message: 'no card' },
     })
+  })
+})
+
+describe('an engine without a logger', () => {
+  const failing = define('failing', { version: 1 }).step('work', {
+    retry: RETRY,
+    run: () => {
+      throw new TypeError('no card')
+    },
+  })
+
+  /** Everything that one run writes to the console, by level. */
+  async function written(options: Partial<EngineOptions>): Promise<readonly string[]> {
+    const lines: string[] = []
+    for (const level of ['debug', 'info', 'warn', 'error'] as const)
+      vi.spyOn(console, level).mockImplementation((line: unknown) => void lines.push(`${level}: ${line}`))
+    onTestFinished(() => void vi.restoreAllMocks())
+    const adapter = memory()
+    const engine = createEngine({ adapter, workflows: [failing], ...options })
+    await engine.start()
+    const run = await engine.run(failing)
+    await adapter.clock.runUntil(run.result().catch(() => {}))
+    await adapter.clock.runUntil(engine.close())
+    return lines
+  }
+
+  it('writes warnings and errors to the console, and nothing else', async () => {
+    expect(await written({})).toEqual([
+      'warn: [belay] A step failed, and is tried again.',
+      'error: [belay] A step failed for good. Its run stops, and is undone.',
+    ])
+  })
+
+  it('is silent with `logger: false`', async () => {
+    expect(await written({ logger: false })).toEqual([])
   })
 })

@@ -288,3 +288,28 @@ describe('a signal that cannot be taken', () => {
     expect(receipt).toMatchObject({ result: 'ignored', reason: 'run_over' })
   })
 })
+
+describe('a signal to a run whose descendant waits for it', () => {
+  it('is refused with the run that has such a step', async () => {
+    const { clock, worker } = engines()
+    const inner = define('inner', { version: 1 }).waitForSignal('paid')
+    const middle = define('middle', { version: 1 }).workflow('inner', inner, { input: () => undefined })
+    const outer = define('outer', { version: 1 }).workflow('middle', middle, { input: () => undefined })
+    const engine = await worker({ workflows: [outer] })
+    const run = await engine.run(outer)
+    await clock.advance('10s')
+    const [child] = await engine.runs.list({ workflow: 'inner' })
+
+    const sending = engine.runs.handle(run.id).signal('paid', 1)
+
+    await expect(sending).rejects.toMatchObject({
+      code: 'invalid_option',
+      message: expect.stringContaining(
+        `Its child, run ${child!.id} of "inner", has such a step "paid": send it`,
+      ),
+    })
+    await expect(engine.runs.handle(run.id).signal('unpaid', 1)).rejects.toMatchObject({
+      message: expect.not.stringContaining('Its child'),
+    })
+  })
+})

@@ -32,19 +32,21 @@ export function fits(conditions: RunConditions): Sql {
 
 /** By the run: few of its steps wait. */
 function waitsFor(line: LimitLine): Sql {
-  return sql`exists (select from (${linesOfWaiting(line)}) w where w.run_id = any (array[r.id]) offset 0)`
+  return sql`exists (select from (${standingIn(line, WAITING)}) w where w.run_id = any (array[r.id]) offset 0)`
 }
 
 type LimitLine = NonNullable<RunConditions['waitingFor']>
 
-/** Rows `run_id` of steps that stand in this line, or were given an instant of this rate. */
-export function linesOfWaiting({ limit, key }: LimitLine): Sql {
+const WAITING = (row: string) => sql` and ${raw(waitingStep(row))}`
+
+/** Rows `run_id` of steps that stand in this line, or were given an instant of this rate. Without `also`, some may not wait any more. */
+export function standingIn({ limit, key }: LimitLine, also: (row: string) => Sql = () => empty): Sql {
   const ofKey = (row: Sql) => (key === undefined ? empty : sql` and ${row}.key = ${key}`)
   return sql`select w.run_id from belay.workflow_limit_waiters w
-    where w.limit_name = ${limit}${ofKey(sql`w`)} and ${raw(waitingStep('w'))}
+    where w.limit_name = ${limit}${ofKey(sql`w`)}${also('w')}
     union all
     select s.run_id from belay.workflow_limit_slots s
-    where s.limit_name = ${limit}${ofKey(sql`s`)} and s.is_given and s.at_ms > belay.store_ms() and ${raw(waitingStep('s'))}`
+    where s.limit_name = ${limit}${ofKey(sql`s`)} and s.is_given and s.at_ms > belay.store_ms()${also('s')}`
 }
 
 export function hasTags(tags: readonly string[]): Sql {
@@ -78,7 +80,10 @@ function statusFits(statuses: readonly RunStatus[]): Sql {
 export function andShownAs(statuses: readonly RunStatus[] | undefined): Sql {
   const shown = statuses?.filter(isShownOfRunning)
   if (shown === undefined || shown.length === 0 || shown.length === SHOWN_OF_RUNNING.length) return empty
-  return sql` and (r.status <> 'running' or ${SHOWN_STATUS} = any (${listText(shown)}::text[]))`
+  return sql` and (r.status <> 'running' or ${join(
+    shown.map((status) => SHOWN_AS[status]!),
+    ' or ',
+  )})`
 }
 
 /** The stored statuses that runs with these shown statuses may have. */
@@ -98,5 +103,28 @@ function isShownOfRunning(status: RunStatus): boolean {
   return storedStatus(status) === 'running'
 }
 
+/** Whether only some of the runs stored as running are wanted: each must be looked at, with its steps. */
+export function isPartOfRunning(statuses: readonly RunStatus[] | undefined): boolean {
+  return andShownAs(statuses) !== empty
+}
+
 /** As shown to users: a running run may be scheduled or waiting. */
 export const SHOWN_STATUS = sql`belay.shown_status(r.id, r.status, r.start_at)`
+
+// What the function `shown_status` computes, said without it: PostgreSQL sets up an executor for each call of a function with subqueries, which takes
+// ten times as long. Compared with an array, an `exists` stays a lookup by the run: as an equation, the planner might hash the steps of all runs.
+const stepOfRun = (condition: Sql) =>
+  sql`exists (select from belay.workflow_steps s where s.run_id = any (array[r.id]) and ${condition})`
+const IS_SCHEDULED = sql`(r.start_at is not null and r.start_at > belay.store_now())`
+const WAITS = sql`(${stepOfRun(sql`s.status = 'waiting'`)} and not ${stepOfRun(sql`s.status in ('ready', 'running')`)})`
+/** Only after a pivot, and few runs have a failed step: so the function is seldom called. */
+const IS_PARKED = sql`(r.definition_id = any (array(select d.id from belay.workflow_definitions d where d.pivots is not null))
+  and ${stepOfRun(sql`s.status = 'failed'`)} and ${SHOWN_STATUS} = 'parked')`
+
+/** What a run stored as running must fulfil to be shown with this status. */
+const SHOWN_AS: Partial<Record<RunStatus, Sql>> = {
+  scheduled: IS_SCHEDULED,
+  parked: sql`(not ${IS_SCHEDULED} and ${IS_PARKED})`,
+  waiting: sql`(not ${IS_SCHEDULED} and ${WAITS} and not ${IS_PARKED})`,
+  running: sql`(not ${IS_SCHEDULED} and not ${WAITS} and not ${IS_PARKED})`,
+}

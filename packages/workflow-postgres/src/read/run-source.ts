@@ -1,15 +1,17 @@
-import type { RunConditions } from '@belay/workflow/adapter'
-import sql, { empty, join, type Sql } from 'sql-template-tag'
+import { type RunConditions, storedStatus } from '@belay/workflow/adapter'
+import sql, { empty, join, raw, type Sql } from 'sql-template-tag'
 import { idAt, isUuid, MADE_AFTER_MS, MADE_BEFORE_MS } from '../base/uuid.ts'
 import type { Connection } from '../connection/connection.ts'
 import { listText } from '../connection/list-text.ts'
+import { liveStatuses } from '../rows/run-statuses.ts'
 import {
   andShownAs,
   fits,
   hasTags,
   isCreatedWithin,
   isFinishedWithin,
-  linesOfWaiting,
+  isPartOfRunning,
+  standingIn,
   storedStatuses,
 } from './run-conditions.ts'
 
@@ -89,7 +91,7 @@ export function query<Row>(connection: Connection, statement: Sql): Promise<read
 /** Conditions that few runs may match, each with an index of its own. Each query returns at most one run more than few. */
 function nearRuns(conditions: RunConditions): readonly { readonly by: Search; readonly runs: Sql }[] {
   const { tags, finishedAfter } = conditions
-  const found = sql`select r.id, r.workflow, r.status, r.key, r.tags, r.start_at, r.created_at, r.finished_at from belay.workflow_runs r`
+  const found = sql`select r.id, r.definition_id, r.workflow, r.status, r.key, r.tags, r.start_at, r.created_at, r.finished_at from belay.workflow_runs r`
   const near: { readonly by: Search; readonly runs: Sql }[] = []
   if (tags !== undefined) {
     const runs = sql`${found} where r.tags is not null and ${hasTags(tags)} limit ${FEW + 1}`
@@ -139,15 +141,20 @@ function childrenOf(parentId: string): RunSource {
   }
 }
 
-/** In the order of lines: reads all that wait in this one. */
+/** Reads the line of all that wait, newest first, and looks at the runs of as many as are wanted. */
 function waitingIn(line: NonNullable<RunConditions['waitingFor']>): RunSource {
   return {
-    with: sql`with waiting_runs as materialized (select distinct w.run_id from (${linesOfWaiting(line)}) w) `,
-    rows: (conditions, page) => {
-      const others = fits({ ...conditions, waitingFor: undefined })
-      const found = sql`(select r.* from waiting_runs w join belay.workflow_runs r on r.id = any (array[w.run_id]))`
-      return newestOf(found, others, page)
-    },
+    with: empty,
+    // The condition itself is among those of each run: what stands in the line may not wait any more.
+    rows: (conditions, { before, limit }) => sql`
+      with line as materialized (select distinct w.run_id from (${standingIn(line)}) w)
+      select r.id, r.status, r.start_at
+      from (select l.run_id from line l where true${before === undefined ? empty : sql` and l.run_id < ${before}::uuid`} order by l.run_id desc) l
+      cross join lateral (
+        select r.* from belay.workflow_runs r where r.id = any (array[l.run_id]) and ${fits(conditions)}
+      ) r
+      order by l.run_id desc
+      limit ${limit}`,
   }
 }
 
@@ -192,8 +199,44 @@ function straysOf(conditions: RunConditions): Sql {
   return sql`(select r.* from belay.workflow_runs r where ${condition} order by r.created_at offset 0)`
 }
 
-/** One walk for each workflow and status. Otherwise it would scan all other runs to find the newest. */
+/**
+ * One walk for each workflow and status. Otherwise it would scan all other runs to find the newest. Only what is shown of running runs takes one walk for
+ * all workflows: the walk of a workflow in which few runs fit would look at the steps of all others.
+ */
 function walked(conditions: RunConditions & { readonly stray?: boolean }, bounds: IdBounds, page: Page): Sql {
+  const { workflow, status } = conditions
+  if (workflow !== undefined || !isPartOfRunning(status)) return walkedByWorkflow(conditions, bounds, page)
+  const running = status!.filter((shown) => storedStatus(shown) === 'running')
+  const others = status!.filter((shown) => storedStatus(shown) !== 'running')
+  const parts = [walkedRunning({ ...conditions, status: running }, bounds, page)]
+  if (others.length > 0) parts.push(walkedByWorkflow({ ...conditions, status: others }, bounds, page))
+  return sql`select found.id, found.status, found.start_at from (
+      (${join(parts, ') union all (')})
+    ) found${page.newest ? sql` order by found.id desc` : empty} limit ${page.limit}`
+}
+
+/** Along the index of live runs: a bound by the id, in a row of its own, makes the planner take it, whatever the statistics say. */
+function walkedRunning(
+  { stray, ...conditions }: RunConditions & { readonly stray?: boolean },
+  bounds: IdBounds,
+  { limit }: Page,
+): Sql {
+  return sql`with ending as materialized (select ${bounds.until ?? LAST_ID}::uuid as id)
+    select found.id, found.status, found.start_at from ending cross join lateral (
+      select r.id, r.status, r.start_at from belay.workflow_runs r
+      where r.status in (${raw(liveStatuses)}) and r.id < ending.id and ${fits(conditions)}${stray === false ? sql` and r.stray is null` : empty}${andWithin({ from: bounds.from }, (id) => [sql`r.id`, sql`${id}::uuid`])}
+      order by r.id desc
+      limit ${limit}
+    ) found`
+}
+
+const LAST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
+
+function walkedByWorkflow(
+  conditions: RunConditions & { readonly stray?: boolean },
+  bounds: IdBounds,
+  page: Page,
+): Sql {
   const { workflow, status, stray, ...others } = conditions
   const condition = sql`${fits(others)}${stray === false ? sql` and r.stray is null` : empty}`
   if (workflow === undefined && status === undefined) {

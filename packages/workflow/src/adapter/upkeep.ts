@@ -141,7 +141,7 @@ export interface Diagnosis {
   /** The adapter's name, and what else distinguishes this store from others, for people. */
   readonly store: Readonly<Record<string, string>>
   readonly workers: readonly WorkerRecord[]
-  /** Live runs by definition and stored status: the oldest, up to a limit. */
+  /** Live runs by definition and stored status: the oldest and the newest, up to a limit of each. */
   readonly liveRuns: readonly LiveRuns[]
   /** There are more live runs than were read. */
   readonly moreLiveRuns: boolean

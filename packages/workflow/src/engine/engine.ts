@@ -93,7 +93,14 @@ export class Engine extends RunVerbs implements AsyncDisposable {
       new OutageWatch({ during, log, events: this.#events, random: runtime.random })
     const store: RunStarterParts['store'] = (runs) => this.#working.startRuns(runs)
     this.#starter = new RunStarter({ store, runtime, outage: outage('starting runs') })
-    const reading = { adapter, registry: this.#registry, runtime, tickMs, history: this.#working.history }
+    const reading = {
+      adapter,
+      registry: this.#registry,
+      runtime,
+      tickMs,
+      history: this.#working.history,
+      lookout: this.#working.lookout,
+    }
     this.#collector = callCollector({ ...reading, outage: outage('collecting calls') })
     this.#watch = new RunWatch({ ...reading, events: this.#events, outage: outage('awaiting runs') })
     this.#observer = new RunObserver({ ...reading, outage: outage('watching runs') })
@@ -312,6 +319,8 @@ export class Engine extends RunVerbs implements AsyncDisposable {
     if (created && tx === undefined)
       this.#events.emit('run.started', { runId: id, workflow: definition.name, version, key, tags })
     if (!taken && tx === undefined) this.#working.wakeFor(definition.id)
+    if (created)
+      this.#working.created({ runId: id, workflow: definition.name, version, definitionId: definition.id })
     return runHandle(this.#handleParts, { id, created, version, typedBy, collected })
   }
 

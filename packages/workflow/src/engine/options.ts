@@ -25,7 +25,7 @@ import {
 import { shown } from '../shown.ts'
 import type { ValueLimits } from './attempt/telling.ts'
 import type { CallSettings } from './base/call-settings.ts'
-import { consoleLogger } from './base/console-logger.ts'
+import { consoleLogger, warningLogger } from './base/console-logger.ts'
 import { Context } from './base/context.ts'
 import { isDefinition } from './base/definition-argument.ts'
 import { guardLogger } from './base/guarded-logger.ts'
@@ -91,8 +91,11 @@ export interface EngineOptions {
    * Default true.
    */
   readonly storeStacks?: boolean
-  /** Where messages go: `jsonLogger()`, a pino logger, winston, `console`, or an object with these four methods. Default: logs nothing; in development mode, to the console. */
-  readonly logger?: Logger | PinoLike
+  /**
+   * Where messages go: `jsonLogger()`, a pino logger, winston, `console`, or an object with these four methods; false for nowhere. Default: warnings
+   * and errors to the console; in development mode, everything.
+   */
+  readonly logger?: Logger | PinoLike | false
   /** The source of timers. Default: the adapter's clock if its time is virtual, else the system's clock. */
   readonly clock?: Clock
   /** Randomises retry delays. Default `Math.random`. */
@@ -129,6 +132,18 @@ const ADAPTER = having<Adapter>('an adapter, like postgres(url), pglite(director
   'close',
 ])
 
+const LOGGER = having<Logger | PinoLike>('a logger with debug, info, warn and error', [
+  'debug',
+  'info',
+  'warn',
+  'error',
+])
+
+const LOGGER_OR_FALSE: Kind<Logger | PinoLike | false> = {
+  words: `${LOGGER.words}, or false`,
+  read: (given) => (given === false ? given : LOGGER.read(given)),
+}
+
 const OPTIONS = {
   adapter: { sets: 'where runs are stored', takes: ADAPTER, required: true },
   workflows: { sets: 'the workflows that this process can run', takes: anything, default: [] },
@@ -161,15 +176,7 @@ const OPTIONS = {
   retention: { sets: 'how long ended runs are kept', takes: anything },
   attempts: { sets: 'whether every attempt is kept', takes: oneOf(['keep']) },
   storeStacks: { sets: 'whether errors are stored with their stacks', takes: yesOrNo, default: true },
-  logger: {
-    sets: 'where log messages go',
-    takes: having<Logger | PinoLike>('a logger with debug, info, warn and error', [
-      'debug',
-      'info',
-      'warn',
-      'error',
-    ]),
-  },
+  logger: { sets: 'where log messages go', takes: LOGGER_OR_FALSE },
   clock: {
     sets: 'the source of timers',
     takes: having<Clock>('a clock with now and after', ['now', 'after']),
@@ -178,8 +185,9 @@ const OPTIONS = {
   newId: { sets: 'the ids of runs and workers', takes: callback<() => string>() },
 } satisfies OptionTable & Readonly<Record<keyof EngineOptions, OptionRow>>
 
-function loggerOf(given: Logger | PinoLike | undefined, dev: boolean): Logger {
-  if (given === undefined) return dev ? consoleLogger : silentLogger
+function loggerOf(given: Logger | PinoLike | false | undefined, dev: boolean): Logger {
+  if (given === undefined) return dev ? consoleLogger : warningLogger
+  if (given === false) return silentLogger
   return isPino(given) ? pinoLogger(given) : (given as Logger)
 }
 

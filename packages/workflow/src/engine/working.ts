@@ -17,6 +17,7 @@ import type { EngineSettings } from './options.ts'
 import { queuedFirings } from './queued-firings.ts'
 import { lostDefinitions, restoreMissing } from './restore.ts'
 import { Retention } from './retention/retention.ts'
+import { type OwnWorker, type Served, WorkerLookout } from './runs/worker-lookout.ts'
 import { storeDeclared } from './schedules/declared.ts'
 import { type FirerParts, fireDue } from './schedules/firing.ts'
 import { Worker, type WorkerParts } from './worker/worker.ts'
@@ -42,6 +43,8 @@ export class Working {
   readonly history: StoreHistory
   /** What the store refuses while it accepts others. */
   readonly aside: SetAside
+  /** Warns of runs for which no worker lives. */
+  readonly lookout: WorkerLookout
   readonly #parts: WorkingParts
   #worker: Worker | undefined
   #retention: Retention | undefined
@@ -61,6 +64,7 @@ export class Working {
     parts.registry.onLost = () => this.history.lostDefinition()
     // While it cannot be reached, a standby may take its place that has another outcome for a step than this process remembers.
     events.on('store.unavailable', () => payloads.clear())
+    this.lookout = new WorkerLookout({ ...parts.settings, ownWorker: () => this.#state })
   }
 
   /** What this process knows besides the store, for `doctor()`. */
@@ -92,6 +96,11 @@ export class Working {
     await Promise.all([worker?.stop(timeoutMs), within(clock, timeoutMs + ROUND_MS, stopped)])
     if (worker !== undefined)
       this.#parts.settings.log.info('The worker has stopped.', { workerId: worker.workerId })
+  }
+
+  /** A run was created. In development mode, a worker that is missing is named at once. */
+  created(run: Served): void {
+    if (this.#parts.settings.dev) void this.lookout.started(run)
   }
 
   /** Stores new runs: through the worker, which takes on their first steps, if there is one. */
@@ -127,6 +136,12 @@ export class Working {
     const worker = this.#worker
     if (worker?.runs(definitionId) && worker.hasRoom) worker.wake()
     else this.#adapter.wake([definitionId])
+  }
+
+  /** Whether the worker runs. */
+  get #state(): OwnWorker {
+    if (this.#starting === undefined) return 'off'
+    return this.#worker === undefined ? 'starting' : 'on'
   }
 
   get #adapter(): Adapter {

@@ -29,7 +29,7 @@ const BELOW_THE_ENGINE = ['base', 'options', 'adapter', 'graph', 'definition']
  */
 const ENGINE_ROOMS = {
   base: [],
-  diagnosis: ['start'],
+  diagnosis: ['base', 'start'],
   decisions: ['base'],
   runs: ['base'],
   start: ['base'],

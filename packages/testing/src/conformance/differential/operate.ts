@@ -5,7 +5,7 @@ import { GRAPHS } from './graphs.ts'
 
 /** What an operator's action answers. A refusal is an answer: both stores must refuse in the same words. */
 export async function operated(adapter: Adapter, { runId, action, step }: Operation): Promise<unknown> {
-  const engine = createEngine({ adapter })
+  const engine = createEngine({ adapter, logger: false })
   try {
     if (action === 'migrate') return { done: await migrate(adapter, engine, runId) }
     return { done: await operate(engine.runs.handle(runId), action, step) }

@@ -22,7 +22,7 @@ export async function pausedAndResumed(
   if (run === null) return { found: null }
   // A store need not know the deadline of a run that the open transaction starts.
   const { deadlineAt: _, ...found } = run
-  const handle = createEngine({ adapter }).runs.handle(runId)
+  const handle = createEngine({ adapter, logger: false }).runs.handle(runId)
   // A run that may have children is refused, with nothing written.
   const answered = async (act: () => Promise<unknown>) =>
     act().catch((error: unknown) => {

@@ -151,12 +151,12 @@ export class Scenario {
     adapter: Adapter = this.adapter,
     options: Pick<EngineOptions, 'attempts'> = {},
   ): RunHandle {
-    return createEngine({ adapter, ...options }).runs.handle(run.id)
+    return createEngine({ adapter, logger: false, ...options }).runs.handle(run.id)
   }
 
   /** An engine that never works, to act through. It keeps nothing open. */
   operator(adapter: Adapter = this.adapter): Engine {
-    return createEngine({ adapter })
+    return createEngine({ adapter, logger: false })
   }
 
   drain(

@@ -8,6 +8,14 @@ export const consoleLogger: Logger = {
   error: (message, fields) => write('error', message, fields),
 }
 
+/** The default: warnings and errors, so that a handler that fails is seen. */
+export const warningLogger: Logger = {
+  debug() {},
+  info() {},
+  warn: consoleLogger.warn,
+  error: consoleLogger.error,
+}
+
 /** The error comes last, as an argument of its own: so every console shows its stack. */
 function write(level: keyof Logger, message: string, { error, ...fields }: LogFields = {}): void {
   const shown = Object.keys(fields).length === 0 ? [] : [fields]

@@ -178,9 +178,9 @@ function partlyChecked(liveRuns: readonly LiveRuns[]): Finding {
   return {
     type: 'partly_checked',
     runs,
-    message: `Only the ${runs} oldest live runs were checked; there are more.`,
+    message: `Only ${runs} live runs were checked, the oldest and the newest; there are more.`,
     remedy:
-      'Deal with the other findings first, and ask again; a version that only newer runs have is not checked.',
+      'Deal with the other findings first, and ask again; a version that only runs between these have is not checked.',
   }
 }
 

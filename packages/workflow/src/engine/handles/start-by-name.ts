@@ -68,7 +68,12 @@ async function findWorkflow(
     version === undefined
       ? await newestStored(adapter, name, tx)
       : await adapter.findDefinition({ name, version }, { tx })
-  if (stored === null) throw unknownWorkflow(name, version, settings.workflows)
+  if (stored === null) {
+    // Within a transaction nothing may wait for another connection.
+    const workers = tx === undefined ? await adapter.listWorkers() : []
+    const known = [...settings.workflows, ...workers.flatMap(({ workflows }) => workflows ?? [])]
+    throw unknownWorkflow(name, version, known)
+  }
   const started = registry.knownAs(stored)
   return started === undefined ? { workflow: undefined, stored } : { workflow: started }
 }
@@ -76,13 +81,17 @@ async function findWorkflow(
 function unknownWorkflow(
   name: string,
   version: number | undefined,
-  workflows: readonly WorkflowDefinition[],
+  known: readonly { readonly name: string; readonly version: number }[],
 ): BelayError {
-  const names = [...new Set(workflows.map((workflow) => workflow.name))]
   const what =
     version === undefined ? `workflow ${shown(name)}` : `version ${version} of workflow ${shown(name)}`
+  const others = [...new Set(known.filter((one) => one.name === name).map((one) => one.version))]
+  const near =
+    others.length === 0
+      ? didYouMean(name, new Set(known.map((one) => one.name)))
+      : ` There is version ${others.sort((one, other) => one - other).join(', ')}.`
   return new BelayError(
     'unknown_workflow',
-    `run(): there is no ${what} in this engine's \`workflows\`, and none is stored.${didYouMean(name, names)} Start an engine that has the definition, or start a run with the definition itself: either stores it.`,
+    `run(): there is no ${what} in this engine's \`workflows\`, and none is stored.${near} Start an engine that has the definition, or start a run with the definition itself: either stores it.`,
   )
 }

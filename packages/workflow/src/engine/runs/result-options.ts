@@ -35,24 +35,32 @@ export function limitWait(
     readonly runId: string
     /** The awaited step; without it, the run's end is awaited. */
     readonly step?: string | undefined
+    /** A last sentence for the error of a wait that has timed out. Never rejects. */
+    readonly advice: (runId: string) => Promise<string>
     readonly giveUp: (error: BelayError) => void
   },
 ): () => void {
-  const { clock, timeoutMs, signal, giveUp } = wait
+  const { clock, runId, timeoutMs, signal, giveUp, advice } = wait
   let timer: Timer | undefined
+  let isStopped = false
+  const timeOut = async (waitedMs: number) => {
+    const last = await advice(runId)
+    if (!isStopped) giveUp(resultTimeout(wait, waitedMs, last))
+  }
   if (timeoutMs !== undefined) {
     const until = clock.now() + timeoutMs
     const check = () => {
       const leftMs = until - clock.now()
       // A timer lasts at most 25 days: set it again.
       if (leftMs > 0) timer = clock.after(leftMs, check)
-      else giveUp(resultTimeout(wait, timeoutMs))
+      else void timeOut(timeoutMs)
     }
     timer = clock.after(timeoutMs, check)
   }
   const onAbort = () => giveUp(resultAborted(wait, signal!))
   signal?.addEventListener('abort', onAbort, { once: true })
   return () => {
+    isStopped = true
     timer?.cancel()
     signal?.removeEventListener('abort', onAbort)
   }
@@ -74,13 +82,13 @@ export function resultAborted({ runId, step }: Awaited, signal: AbortSignal): Be
   )
 }
 
-function resultTimeout({ runId, step }: Awaited, timeoutMs: number): BelayError {
+function resultTimeout({ runId, step }: Awaited, timeoutMs: number, advice: string): BelayError {
   const what =
     step === undefined ? `Run ${runId} had not ended` : `Step "${step}" of run ${runId} had no result`
   const again = step === undefined ? 'result()' : 'step()'
   return new BelayError(
     'result_timeout',
-    `${what} ${durationText(timeoutMs)} after its result was awaited. The run goes on: await it again with ${again}, ask with explain() what it waits for, or stop it with cancel().`,
+    `${what} ${durationText(timeoutMs)} after its result was awaited. The run goes on: await it again with ${again}, ask with explain() what it waits for, or stop it with cancel().${advice}`,
     { runId, step },
   )
 }

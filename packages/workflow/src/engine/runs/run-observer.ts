@@ -11,6 +11,7 @@ import { RunFeed, type SeenRun } from './run-feed.ts'
 import { lostRun, unknownRun } from './run-reference.ts'
 import { isOver } from './run-snapshot.ts'
 import { onStandstill } from './standstill.ts'
+import type { AwaitedRun, WorkerLookout } from './worker-lookout.ts'
 
 /** The most runs in one query. */
 const ASK_MAX = 500
@@ -24,9 +25,12 @@ export interface RunObserverParts {
   readonly tickMs: number
   readonly outage: OutageWatch
   readonly history: Pick<StoreHistory, 'recent'>
+  readonly lookout: WorkerLookout
 }
 
 interface Observed {
+  /** Since when by the engine's clock. */
+  readonly since: number
   readonly feeds: Set<RunFeed>
   /** What the newest read run looked like just before it was read. */
   print: ObservedRun | undefined
@@ -51,6 +55,7 @@ export class RunObserver {
 
   constructor(parts: RunObserverParts) {
     this.#parts = parts
+    parts.lookout.watch(() => this.#awaited())
     this.#loop = new Loop({
       clock: parts.runtime.clock,
       intervalMs: parts.tickMs,
@@ -75,6 +80,11 @@ export class RunObserver {
     return this.#parts.runtime.clock
   }
 
+  /** See {@link WorkerLookout.advice}. */
+  advice(runId: string): Promise<string> {
+    return this.#parts.lookout.advice(runId)
+  }
+
   /** Begins to follow a run. The feed's end must be told with stop(). */
   follow(
     runId: string,
@@ -97,6 +107,7 @@ export class RunObserver {
     const giveUp = (error: BelayError) => feed.isAwaited && feed.cut(error)
     stopWatch = onStandstill({ adapter, runtime, runId, giveUp })
     const observed = this.#runs.get(runId) ?? {
+      since: runtime.clock.now(),
       feeds: new Set(),
       print: undefined,
       seen: undefined,
@@ -108,6 +119,7 @@ export class RunObserver {
     // What others saw may be a tick old, but the feed begins with the present state.
     observed.print = undefined
     this.#hint(runId)
+    this.#parts.lookout.awaited()
     return feed
   }
 
@@ -120,6 +132,10 @@ export class RunObserver {
     this.#isClosed = true
     for (const runId of [...this.#runs.keys()]) this.#fail(runId, closedError(runId))
     await this.#loop.stop()
+  }
+
+  *#awaited(): Generator<AwaitedRun> {
+    for (const [runId, { since }] of this.#runs) yield { runId, since }
   }
 
   #hint(runId: string): void {

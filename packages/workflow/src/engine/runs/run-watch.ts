@@ -1,5 +1,5 @@
-import { type Adapter, isTerminal, type RunResult, type RunStatus } from '../../adapter/index.ts'
-import { BelayError } from '../../errors.ts'
+import type { Adapter, RunResult, RunStatus } from '../../adapter/index.ts'
+import type { BelayError } from '../../errors.ts'
 import type { DefinitionRegistry } from '../base/definition-registry.ts'
 import type { EventHub } from '../base/events.ts'
 import { idlingOf, Loop, NEVER, NOW } from '../base/loop.ts'
@@ -7,13 +7,16 @@ import { isUnavailable, type OutageWatch } from '../base/outage.ts'
 import { type Runtime, stillnessOf } from '../base/runtime.ts'
 import { sendApart } from '../base/send-apart.ts'
 import type { StoreHistory } from '../base/store-history.ts'
+import { closedError } from './closed-error.ts'
 import { EndNews } from './end-news.ts'
+import { mayBeOver } from './may-be-over.ts'
 import { readWholeRun } from './read-run.ts'
 import { limitWait, type Patience, resultAborted } from './result-options.ts'
 import type { SeenRun } from './run-feed.ts'
 import { lostRun, unknownRun } from './run-reference.ts'
 import { isOver, outputsOfResult } from './run-snapshot.ts'
 import { onStandstill } from './standstill.ts'
+import type { AwaitedRun, WorkerLookout } from './worker-lookout.ts'
 
 /** The most runs in one query. */
 const ASK_MAX = 1_000
@@ -30,6 +33,8 @@ export type Ended =
   | { readonly outputs?: undefined; readonly seen: SeenRun }
 
 interface Waiter {
+  /** Since when it waits, by the engine's clock. */
+  readonly since: number
   readonly resolve: (ended: Ended) => void
   readonly reject: (error: unknown) => void
   /** Releases the timer and the signal. */
@@ -43,6 +48,7 @@ interface RunWatchParts {
   readonly tickMs: number
   readonly outage: OutageWatch
   readonly events: EventHub
+  readonly lookout: WorkerLookout
   readonly history: Pick<StoreHistory, 'recent'>
 }
 
@@ -62,6 +68,7 @@ export class RunWatch {
   readonly #loop: Loop
   readonly #runtime: Runtime
   readonly #tickMs: number
+  readonly #lookout: WorkerLookout
   readonly #news: EndNews
   readonly #history: RunWatchParts['history']
   /** When the workers were last told that somebody awaits these runs. */
@@ -85,6 +92,8 @@ export class RunWatch {
     this.#runtime = parts.runtime
     this.#tickMs = parts.tickMs
     this.#history = parts.history
+    this.#lookout = parts.lookout
+    this.#lookout.watch(() => this.#awaited())
     this.#news = new EndNews({
       adapter: parts.adapter,
       clock: parts.runtime.clock,
@@ -118,17 +127,19 @@ export class RunWatch {
         reject(error)
       }
       const { clock } = this.#runtime
-      const stopLimit = limitWait({ clock, runId, timeoutMs, signal, giveUp })
+      const advice = (id: string) => this.#lookout.advice(id)
+      const stopLimit = limitWait({ clock, runId, timeoutMs, signal, advice, giveUp })
       const stopWatch = onStandstill({ adapter: this.#adapter, runtime: this.#runtime, runId, giveUp })
       const stopWaiting = () => {
         stopLimit()
         stopWatch()
       }
-      const waiter: Waiter = { resolve, reject, stopWaiting }
+      const waiter: Waiter = { since: clock.now(), resolve, reject, stopWaiting }
       this.#waiters.set(runId, [...(this.#waiters.get(runId) ?? []), waiter])
       this.#unasked.add(runId)
       if (isStarted) this.#started.add(runId)
       this.#news.awaiting(true)
+      this.#lookout.awaited()
       this.#loop.wake()
     })
   }
@@ -148,8 +159,13 @@ export class RunWatch {
     if (this.#reported.size > 0) this.#loop.wake()
   }
 
+  *#awaited(): Generator<AwaitedRun> {
+    for (const [runId, [first]] of this.#waiters) yield { runId, since: first!.since }
+  }
+
   async close(): Promise<void> {
     this.#closed = true
+    this.#lookout.close()
     for (const runId of [...this.#waiters.keys()]) {
       this.#end(runId, (waiter) => waiter.reject(closedError(runId)))
     }
@@ -286,16 +302,4 @@ export class RunWatch {
     for (const runId of due) this.#announcedAt.set(runId, now)
     this.#news.announce(due)
   }
-}
-
-function mayBeOver(status: RunStatus): boolean {
-  return isTerminal(status) || status === 'compensation_failed'
-}
-
-function closedError(runId: string): BelayError {
-  return new BelayError(
-    'engine_closed',
-    `The engine was closed while run ${runId} was awaited. The run goes on. To await it again, call result() of engine.runs.handle(id) on another engine.`,
-    { runId },
-  )
 }

@@ -54,7 +54,11 @@ export async function stepResult(
   // Only items and rounds have names with a key in brackets.
   const feed = observer.follow(runId, { withItems: step.endsWith(']') && !isOpenerName(step), isStarted })
   const giveUp = (error: BelayError) => feed.cut(error)
-  const stopWaiting = limitWait({ clock: observer.clock, runId, step, timeoutMs, signal, giveUp })
+  const stopWaiting = limitWait({
+    clock: observer.clock,
+    advice: (id) => observer.advice(id),
+    ...{ runId, step, timeoutMs, signal, giveUp },
+  })
   try {
     for (;;) {
       const seen = (await feed.next())!

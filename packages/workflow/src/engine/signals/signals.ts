@@ -1,27 +1,23 @@
-import {
-  type Adapter,
-  type CallerTransaction,
-  type Delivery,
-  type FoundRun,
-  factsOfKind,
-  type NewSignal,
-  STEP_KINDS,
-  type StepShape,
-  type WaitKind,
+import type {
+  Adapter,
+  CallerTransaction,
+  Delivery,
+  FoundRun,
+  NewSignal,
+  StepShape,
+  WaitKind,
 } from '../../adapter/index.ts'
 import type { StepDefinition } from '../../definition/step.ts'
 import type { SignalWait } from '../../definition/wait.ts'
-import { BelayError, StoreContendedError } from '../../errors.ts'
-import { didYouMean } from '../../graph/index.ts'
-import { listed } from '../../graph/place.ts'
+import { StoreContendedError } from '../../errors.ts'
 import { anything, checkOptions, key, type OptionTable, string } from '../../options/index.ts'
-import { shown } from '../../shown.ts'
 import type { CallSettings } from '../base/call-settings.ts'
 import type { DefinitionRegistry } from '../base/definition-registry.ts'
 import { toJsonText } from '../base/payload.ts'
 import { checkStepArgument } from '../control/options.ts'
 import type { Decision } from '../decisions/decide-wait.ts'
 import { findRun, type RunLookup, unknownRun } from '../runs/run-reference.ts'
+import { type KnownStep, notReceiving, receivingChild } from './receiving-step.ts'
 import { assertSamePayload, checkedPayload, isSameDecision, payloadHash } from './signal-content.ts'
 
 export interface SignalOptions {
@@ -103,13 +99,6 @@ interface Receiver {
   readonly run: FoundRun
   readonly step: Pick<StepDefinition, 'name' | 'number'>
   readonly checked: boolean
-}
-
-/** A step as this process's definition or the store's record describes it. */
-interface KnownStep {
-  readonly name: string
-  readonly number: number
-  readonly wait: { readonly kind: StepShape['kind']; readonly schema?: SignalWait['schema'] } | null
 }
 
 function isWaitKind(kind: StepShape['kind']): kind is WaitKind {
@@ -198,8 +187,12 @@ export class Signals {
     const run = await findRun(adapter, target, tx)
     const workflow = await registry.find(run, settings.workflows, tx)
     // The store keeps the names and kinds of steps, but no schemas.
-    const steps = workflow?.steps ?? (await this.#storedSteps(run, tx))
-    const step = signalStep(run, steps, name, kind)
+    const steps: readonly KnownStep[] = workflow?.steps ?? (await this.#storedSteps(run, tx))
+    const step = steps.find((candidate) => candidate.name === name && candidate.wait?.kind === kind)
+    if (step === undefined) {
+      const elsewhere = tx === undefined ? await receivingChild(this.#parts, run, { name, kind }) : ''
+      throw notReceiving(run, steps, { name, kind }, elsewhere)
+    }
     return { run, step, schema: step.wait?.schema, checked: workflow !== undefined }
   }
 
@@ -251,33 +244,6 @@ export class Signals {
 }
 
 const LOOKS_MAX = 5
-
-/** @throws BelayError `invalid_option` that lists the steps that accept such a signal. */
-function signalStep(
-  run: FoundRun,
-  steps: readonly KnownStep[],
-  name: string,
-  kind: SignalWait['kind'],
-): KnownStep {
-  const step = steps.find((candidate) => candidate.name === name)
-  if (step?.wait?.kind === kind) return step
-  const names = steps.filter(({ wait }) => wait?.kind === kind).map((candidate) => candidate.name)
-  const { what } = STEP_KINDS[kind].signal
-  const known = names.length === 0 ? `None of its steps waits for ${what}.` : `These do: ${listed(names)}.`
-  throw new BelayError(
-    'invalid_option',
-    `Workflow "${run.workflow}" version ${run.version} ${mismatch(step, name, what)}${didYouMean(name, names)} ${known}`,
-    { runId: run.runId, step: name },
-  )
-}
-
-function mismatch(step: KnownStep | undefined, name: string, what: string): string {
-  if (step === undefined) return `has no step ${shown(name)}.`
-  const own = factsOfKind(step.wait?.kind)?.signal
-  return own === undefined
-    ? `has a step "${name}" that does not wait for ${what}.`
-    : `has a step "${name}" that waits for ${own.what}: use ${own.sentBy}.`
-}
 
 function receipt({ run, step, signal, checked }: Sending, delivery: Delivery): SignalReceipt {
   return {

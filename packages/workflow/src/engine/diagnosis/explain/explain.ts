@@ -7,7 +7,7 @@ import {
 } from '../../../adapter/index.ts'
 import { limitReached, type RunCause } from '../../../cause.ts'
 import { counted } from '../../../words.ts'
-import { capacity } from './capacity.ts'
+import { capacity } from '../../base/run-capacity.ts'
 import type { Explanation, RunToExplain } from './explanation.ts'
 import { explainForward } from './forward.ts'
 import { explainFailure, explainSkip } from './skip.ts'

@@ -10,8 +10,8 @@ import {
 } from '../../../adapter/index.ts'
 import { rateWords } from '../../../adapter/rate-words.ts'
 import type { SerialisedError } from '../../../cause.ts'
+import { capacity } from '../../base/run-capacity.ts'
 import { circleRemedy } from '../limit-findings.ts'
-import { capacity } from './capacity.ts'
 import type { RunToExplain, StepExplanation } from './explanation.ts'
 
 /** The most names in one sentence: a step may depend on thousands. */

@@ -1,8 +1,12 @@
-import { holdsLease } from '../../../adapter/holds-lease.ts'
-import type { RunToExplain } from './explanation.ts'
+import { holdsLease } from '../../adapter/holds-lease.ts'
+import type { RunRecord, WorkerRecord } from '../../adapter/index.ts'
 
 /** Whether a worker could take a step of this run's definition now. A worker that does not report its definitions is assumed to have all. */
-export function capacity(found: RunToExplain): {
+export function capacity(found: {
+  readonly run: Pick<RunRecord, 'workflow' | 'version' | 'definitionId'>
+  readonly workers: readonly WorkerRecord[]
+  readonly now: number
+}): {
   readonly reason: 'due' | 'slot' | 'worker'
   readonly because: string
 } {
