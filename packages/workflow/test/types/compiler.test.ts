@@ -15,6 +15,20 @@ it('the compiler says in a sentence what is wrong with a name', () => {
   ])
 })
 
+it('the compiler says where to declare a dependency, how to write a duration, and that a child needs an input', () => {
+  const duration = 'as milliseconds, or as a number and a unit: 250ms, 30s, 5m, 2h, 7d or 1w'
+  expect(
+    tscOutput(fileOf('must-not-compile/forms.ts')).match(/ on type .*|Written<"[^"]*|parameter of type .*/g),
+  ).toEqual([
+    ` on type '{} & OnlyStepsNamedInDependsOn'.`,
+    ` on type '{ readonly b: number; } & OnlyStepsNamedInDependsOn'.`,
+    `Written<"${duration}`,
+    `Written<"${duration}`,
+    `Written<"${duration}`,
+    `parameter of type '"The child takes another input than this workflow: give { input }, which computes it."'.`,
+  ])
+})
+
 it('the compiler says in a sentence which outputs and inputs cannot be stored', () => {
   expect(compileErrors(fileOf('must-not-compile/outputs.ts'))).toEqual([
     '5: A bigint has no JSON form: give a text instead.',
