@@ -14,12 +14,12 @@ const unstorable: readonly (readonly [string, () => unknown, RegExp])[] = [
   ['2 MiB', () => 'x'.repeat(2 * 1024 * 1024), /the limit is 1048576/],
   ['a bigint', () => ({ id: 1n }), /cannot be stored as JSON/],
   ['a cycle', circular, /cannot be stored as JSON/],
-  ['U+0000 in a text', () => ({ items: [{}, { name: 'a\0b' }] }), /U\+0000 at \.items\[1\]\.name/],
-  ['half of a surrogate pair', () => ['fine', '\ud83d'], /half of a surrogate pair at \[1\]/],
+  ['U+0000 in a text', () => ({ items: [{}, { name: 'a\0b' }] }), /U\+0000 at \$\.items\[1\]\.name/],
+  ['half of a surrogate pair', () => ['fine', '\ud83d'], /half of a surrogate pair at \$\[1\]/],
   [
     'U+0000 in the name of a property',
     () => ({ in: { 'a\0': 1 } }),
-    /U\+0000 in the name of a property at \.in/,
+    /U\+0000 in the name of a property at \$\.in/,
   ],
 ]
 
