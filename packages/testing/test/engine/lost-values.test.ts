@@ -1,14 +1,15 @@
-import { createEngine, define, type Engine } from '@belay/workflow'
+import { createEngine, define, type Engine, type WorkflowDefinition } from '@belay/workflow'
 import { describe, expect, it, vi } from 'vitest'
 import { memory } from '../../src/index.ts'
+
+const waiting = define('waiting', { version: 1 }).waitForSignal('paid').approval('decided')
+const started = (engine: Engine) => engine.run(waiting, {})
+type Started = Awaited<ReturnType<typeof started>>
 
 type Give = (value: unknown) => Promise<unknown>
 
 /** Every place at which a payload enters, besides outputs, which have tests of their own. Each gives `value` there, and resolves or rejects with it. */
-const ENTRIES: readonly (readonly [
-  string,
-  (engine: Engine, run: Awaited<ReturnType<Engine['run']>>) => Give,
-])[] = [
+const ENTRIES: readonly (readonly [string, (engine: Engine, run: Started) => Give])[] = [
   ['an input', (engine) => (value) => engine.run('waiting', value)],
   [
     'inputs of several runs',
@@ -24,12 +25,10 @@ const ENTRIES: readonly (readonly [
   ['a stand-in output', (_, run) => (value) => run.skipStep('paid', { output: value, reason: 'test' })],
 ]
 
-const waiting = define('waiting', { version: 1 }).waitForSignal('paid').approval('decided')
-
 describe.each(ENTRIES)('%s', (_, entry) => {
   it('that JSON would lose in part is refused, with the path', async () => {
     const engine = createEngine({ adapter: memory(), workflows: [waiting] })
-    const give = entry(engine, await engine.run(waiting, {}))
+    const give = entry(engine, await started(engine))
 
     for (const lost of [() => 1, Symbol('s'), 1n, new Map(), new Error('no')]) {
       await expect(give({ items: [0, { price: lost }] })).rejects.toMatchObject({
@@ -43,7 +42,7 @@ describe.each(ENTRIES)('%s', (_, entry) => {
     const warn = vi.fn()
     const logger = { debug() {}, info() {}, warn, error() {} }
     const engine = createEngine({ adapter: memory(), workflows: [waiting], logger })
-    const give = entry(engine, await engine.run(waiting, {}))
+    const give = entry(engine, await started(engine))
 
     await give({ price: Number.NaN }).catch(() => {})
 
@@ -55,7 +54,7 @@ describe.each(ENTRIES)('%s', (_, entry) => {
 describe('what a handler gives', () => {
   const lossy = { items: [{ price: () => 1 }] }
 
-  it.each([
+  it.each<readonly [string, WorkflowDefinition]>([
     [
       'a published value',
       define('w', { version: 1 }).step('a', { run: ({ publish }) => publish('k', lossy) }),
@@ -93,7 +92,7 @@ describe('what a handler gives', () => {
     const engine = createEngine({ adapter, workflows: [workflow, waiting] })
     await engine.start()
 
-    const run = await engine.run(workflow as typeof waiting, {} as never)
+    const run = await engine.run(workflow, {})
     const ended = run.result().then(String, String)
 
     expect(await adapter.clock.runUntil(ended, { limit: '1h' })).toContain('a function at $.items[0].price')
