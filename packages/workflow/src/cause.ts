@@ -31,6 +31,14 @@ export interface SerialisedError {
   readonly cause?: SerialisedError | undefined
 }
 
+/** An error without stacks, as values carry it: those of a step past whose failure the run went on, and of a map's collected items. */
+export interface SettledError {
+  readonly name: string
+  readonly message: string
+  readonly code?: string | undefined
+  readonly cause?: SettledError | undefined
+}
+
 /** Says that a limit had no slot: `limit "sync" had no slot for key "acme"`; and which run is newer. */
 export function limitReached({
   limit,

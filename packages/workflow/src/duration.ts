@@ -4,7 +4,14 @@ import { nameOf, shown } from './shown.ts'
 const UNIT_MS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 } as const
 
 /** A length of time: milliseconds as a number, or a number with a unit, like `'250ms'`, `'30s'`, `'5m'`, `'2h'`, `'7d'`, `'1w'`. */
-export type Duration = number | `${number}${keyof typeof UNIT_MS}`
+export type Duration = true extends true
+  ? DurationWritten<'as milliseconds, or as a number and a unit: 250ms, 30s, 5m, 2h, 7d or 1w'>
+  : never
+
+/** The compiler prints this for a wrong duration, so it must read as a sentence. */
+export type DurationWritten<Form extends string> =
+  | number
+  | (Form extends string ? `${number}${keyof typeof UNIT_MS}` : never)
 
 /** The longest duration that an option may have. */
 export const DURATION_MAX: Duration = '3650d'

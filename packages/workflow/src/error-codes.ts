@@ -163,7 +163,7 @@ export type BelayErrorCode =
   | 'decision_conflict'
   // Values
   /**
-   * A value cannot be stored as JSON: a function, a cycle, a bigint, a Map, a character that PostgreSQL cannot hold.
+   * A value, or a part of it, has no form in JSON: a function, a cycle, a bigint, a Map, a character that PostgreSQL cannot hold.
    *
    * From: `run()`, `signal()`, `publish()`; a step whose output it is fails without retries
    *

@@ -6,10 +6,10 @@ export type {
   TransactionOptions,
   TypedTransaction,
 } from './adapter/index.ts'
-export type { RunCause, SerialisedError } from './cause.ts'
+export type { RunCause, SerialisedError, SettledError } from './cause.ts'
 export type { Clock, Recurrence, Timer } from './clock.ts'
 export * from './definition/index.ts'
-export { type Duration, durationMs } from './duration.ts'
+export { type Duration, type DurationWritten, durationMs } from './duration.ts'
 export * from './engine/index.ts'
 export * from './errors.ts'
 export { type MermaidOptions, type StepGraph, toMermaid } from './graph/index.ts'

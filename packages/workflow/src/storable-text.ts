@@ -23,7 +23,7 @@ export function cutText(text: string, length: number): string {
   return text.slice(0, end >= 0xd800 && end <= 0xdbff ? length - 1 : length)
 }
 
-/** Finds text in JSON that cannot be stored: its path, like `.items[3].name`, and what it is. Undefined if everything can be stored. */
+/** Finds text in JSON that cannot be stored: its path, like `$.items[3].name`, and what it is. Undefined if everything can be stored. */
 export function unstorableIn(json: string): { readonly path: string; readonly what: string } | undefined {
   // JSON.stringify() escapes both as \u and few other characters: for nearly every payload this search is enough.
   if (!json.includes('\\u') || !/\\u(?:0000|d[89a-f])/i.test(json)) return undefined
@@ -57,8 +57,8 @@ interface Place {
 
 function pathOf(place: Place): string {
   const keys: string[] = []
-  for (let each: Place | undefined = place; each !== undefined; each = each.within) keys.push(each.key)
-  return keys.reverse().join('')
+  for (let each = place; each.within !== undefined; each = each.within) keys.push(each.key)
+  return keys.length === 0 ? '' : `$${keys.reverse().join('')}`
 }
 
 function named(text: string): string {

@@ -266,8 +266,8 @@ describe('collected starts', () => {
   })
 
   it.each([
-    ['NUL', 'a\0', 'holds the character U+0000 at .docId'],
-    ['an unpaired surrogate', '\ud800', 'holds half of a surrogate pair at .docId'],
+    ['NUL', 'a\0', 'holds the character U+0000 at $.docId'],
+    ['an unpaired surrogate', '\ud800', 'holds half of a surrogate pair at $.docId'],
     ['10,000 characters', 'x'.repeat(10_000), '10000 characters'],
     ['nothing', '', '0 characters'],
     ['no text', null, 'null'],

@@ -15,7 +15,7 @@ describe('outputs that cannot be stored', () => {
       'payload_unserialisable',
       /cannot be stored/,
     ],
-    ['a function', () => () => 1, 'payload_unserialisable', /function has no JSON form/],
+    ['a function', () => () => 1, 'payload_unserialisable', /it is a function, of which JSON keeps nothing/],
     [
       '2 MiB',
       () => 'x'.repeat(2 * 1024 * 1024),

@@ -3,7 +3,6 @@ import { define, type WorkflowDefinition } from '@belay/workflow'
 import type { Adapter } from '@belay/workflow/adapter'
 import { StoreUnavailableError } from '@belay/workflow/adapter'
 import { describe, expect, it } from 'vitest'
-import { LossyOutputs } from '../../../workflow/src/engine/attempt/lossy-output.ts'
 import { Context } from '../../../workflow/src/engine/base/context.ts'
 import { EventHub } from '../../../workflow/src/engine/base/events.ts'
 import { OutageWatch } from '../../../workflow/src/engine/base/outage.ts'
@@ -70,7 +69,6 @@ async function opened(workflow: WorkflowDefinition, runs: number) {
     outage: new OutageWatch({ during: 'settling', log, events, random: runtime.random }),
     payloads: new PayloadCache(store),
     aside: new SetAside({ clock: runtime.clock, log, events }),
-    lossyOutputs: new LossyOutputs(log),
     children: { follow: () => Promise.reject(), undo: () => Promise.reject() },
     payloadMaxBytes: 1_000,
     keepAttempts: false,

@@ -13,13 +13,16 @@ const circular = () => {
 const unstorable: readonly (readonly [string, () => unknown, RegExp])[] = [
   ['2 MiB', () => 'x'.repeat(2 * 1024 * 1024), /the limit is 1048576/],
   ['a bigint', () => ({ id: 1n }), /cannot be stored as JSON/],
-  ['a cycle', circular, /cannot be stored as JSON/],
-  ['U+0000 in a text', () => ({ items: [{}, { name: 'a\0b' }] }), /U\+0000 at \.items\[1\]\.name/],
-  ['half of a surrogate pair', () => ['fine', '\ud83d'], /half of a surrogate pair at \[1\]/],
+  ['a cycle', circular, /cannot be stored as JSON: it holds the object at \$ again, a cycle, at \$\.self/],
+  ['a nested function', () => ({ items: [{ price: () => 1 }] }), /a function at \$\.items\[0\]\.price/],
+  ['a Map', () => ({ by: new Map([['a', 1]]) }), /an instance of Map at \$\.by/],
+  ['an Error', () => [new TypeError('no')], /an instance of TypeError at \$\[0\]/],
+  ['U+0000 in a text', () => ({ items: [{}, { name: 'a\0b' }] }), /U\+0000 at \$\.items\[1\]\.name/],
+  ['half of a surrogate pair', () => ['fine', '\ud83d'], /half of a surrogate pair at \$\[1\]/],
   [
     'U+0000 in the name of a property',
     () => ({ in: { 'a\0': 1 } }),
-    /U\+0000 in the name of a property at \.in/,
+    /U\+0000 in the name of a property at \$\.in/,
   ],
 ]
 
@@ -242,16 +245,16 @@ describe('an input or a payload that cannot be stored', () => {
   })
 })
 
-describe('an output that JSON stores only in part', () => {
+describe('an output that JSON changes', () => {
   const losses: readonly (readonly [string, () => unknown, RegExp])[] = [
     [
       'NaN',
       () => ({ items: [{ price: 1 }, { price: Number.NaN }] }),
-      /holds NaN at \.items\[1\]\.price.*stored as null/,
+      /holds NaN at \$\.items\[1\]\.price.*stored as null/,
     ],
-    ['Infinity', () => Number.POSITIVE_INFINITY, /holds Infinity, which.*stored as null/],
-    ['a Map', () => ({ by: new Map([['a', 1]]) }), /holds a Map at \.by.*stored as \{\}/],
-    ['an Error', () => [new TypeError('no')], /holds a TypeError at \[0\].*stored as \{\}/],
+    ['Infinity', () => Number.POSITIVE_INFINITY, /is Infinity, which.*stored as null/],
+    ['undefined in an array', () => [1, undefined], /holds undefined at \$\[1\].*stored as null/],
+    ['-0', () => ({ change: -0 }), /holds -0 at \$\.change.*stored as 0/],
   ]
 
   it.each(losses)('(%s) causes a warning, once for each step', async (_, make, warning) => {
@@ -275,7 +278,14 @@ describe('an output that JSON stores only in part', () => {
     const { clock, worker } = engines()
     const warn = vi.fn()
     const workflow = define('whole', { version: 1 }).step('a', {
-      run: () => ({ none: null, empty: {}, at: new Date(0), list: [null, undefined, []], text: 'null {}' }),
+      run: () => ({
+        none: null,
+        empty: {},
+        at: new Date(0),
+        list: [null, []],
+        left: undefined,
+        text: 'null {}',
+      }),
     })
     const engine = await worker({
       workflows: [workflow],

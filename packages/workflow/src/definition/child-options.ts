@@ -51,6 +51,13 @@ type InputOption<Received, ChildInput, Deps> = [Received] extends [ChildInput]
   ? { readonly input?: ComputedInput<Received, ChildInput, Deps> | undefined }
   : { readonly input: ComputedInput<Received, ChildInput, Deps> }
 
+/** A child that is started without options: the parent's input must be one for it. */
+export type ChildAlone<Received, Child extends WorkflowDefinition | string> = [Received] extends [
+  ChildInputOf<Child>,
+]
+  ? Child
+  : 'The child takes another input than this workflow: give { input }, which computes it.'
+
 /** Computes the child's input. It is called before the child starts, and again only if that was in vain. Default: the parent's input. */
 type ComputedInput<Received, ChildInput, Deps> = (
   context: StepContext<Received, Deps>,

@@ -72,6 +72,7 @@ export type {
   AttemptOptions,
   CompensateOn,
   CompensateOptions,
+  OnlyStepsNamedInDependsOn,
   StepDefaults,
   StepOptions,
   UndoContext,

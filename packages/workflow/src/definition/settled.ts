@@ -1,12 +1,12 @@
-import type { SerialisedError } from '../cause.ts'
+import type { SettledError } from '../cause.ts'
 
 /**
  * How a step ended past whose failure its run goes on, as those that depend on it and the caller of the run see it. Of a failed step the error is
- * that of its last attempt.
+ * that of its last attempt, without stacks: `runs.get()` shows these.
  */
 export type Settled<Output> =
   | { readonly status: 'completed'; readonly output: Output }
-  | { readonly status: 'failed'; readonly error: SerialisedError }
+  | { readonly status: 'failed'; readonly error: SettledError }
 
 /** What happens to the run if a step fails for good. */
 export type OnFailure = 'stop' | 'continue'

@@ -162,17 +162,28 @@ export type WorkedOutput<
   Wanted,
 > = Branched<Failing<StepOutput<Output>, Fails>, Outputs, Deps, Skipping, Given, Wanted>
 
-/** The outputs of the named steps. If `Deps` is a union, the output of a step that only some of its lists name may be missing. */
-export type DepsOf<Outputs, Deps extends readonly string[], Skipping = 'skip'> = {
-  readonly [Name in InAll<Deps> & keyof Outputs]: ReadOutput<Outputs[Name], Skipping>
-} & ([Deps[number]] extends [InAll<Deps>]
-  ? unknown
+/**
+ * The outputs of the named steps. If `Deps` is a union, the output of a step that only some of its lists name may be missing. Not the alias of an
+ * object type: the compiler would print all outputs where a handler reads a step that it does not name.
+ */
+export type DepsOf<Outputs, Deps extends readonly string[], Skipping = 'skip'> = [Deps[number]] extends [
+  InAll<Deps>,
+]
+  ? {
+      readonly [Name in Deps[number] & keyof Outputs]: ReadOutput<Outputs[Name], Skipping>
+    } & OnlyStepsNamedInDependsOn
   : {
+      readonly [Name in InAll<Deps> & keyof Outputs]: ReadOutput<Outputs[Name], Skipping>
+    } & {
       readonly [Name in Exclude<Deps[number], InAll<Deps>> & keyof Outputs]?: ReadOutput<
         Outputs[Name],
         Skipping
       >
-    })
+    } & OnlyStepsNamedInDependsOn
+
+/** The compiler prints this name where a handler reads another step's output: it says where to declare the step. */
+// biome-ignore lint/suspicious/noEmptyInterface: only an interface keeps its name, and a member would be one of deps.
+export interface OnlyStepsNamedInDependsOn {}
 
 /** The same, with the choices that the step's `when` names. */
 export type DepsWith<Outputs, Deps extends readonly string[], Skipping, Wanted> = [keyof Wanted] extends [
@@ -211,7 +222,7 @@ type Doubled<Names extends readonly string[], Found = never> = Names extends rea
  */
 export type OutputsWith<Outputs, Name extends string, Output> = string extends keyof Outputs
   ? Outputs
-  : Outputs & Readonly<Record<Name, Output>>
+  : Outputs & { readonly [Step in Name]: Output }
 
 // The compiler prints the two types below when a name is wrong, so they must read as sentences.
 

@@ -1,4 +1,5 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
+import type { SerialisedError } from '../cause.ts'
 
 /** The compiler prints this for a type that cannot be stored, so it must read as a sentence. No value has this type. */
 export interface CannotBeStored<Sentence extends string> {
@@ -46,8 +47,19 @@ type Keyed =
   | ReadonlySet<unknown>
   | WeakMap<WeakKey, unknown>
   | WeakSet<WeakKey>
-// Plain data with a name and a message is not an error.
-type IsError<Value> = Value extends Error ? ('stack' extends keyof Value ? true : false) : false
+// Plain data with a name and a message is not an error, and neither is an error as it is stored.
+type IsError<Value> = Value extends Error
+  ? 'stack' extends keyof Value
+    ? IsStoredError<Value> extends true
+      ? false
+      : true
+    : false
+  : false
+type IsStoredError<Value> = Value extends SerialisedError
+  ? [keyof Value, keyof SerialisedError] extends [keyof SerialisedError, keyof Value]
+    ? true
+    : false
+  : false
 
 /** What a handler may return, directly or as a promise. Intersected with its actual return type. */
 export type StorableOutput<Output> =

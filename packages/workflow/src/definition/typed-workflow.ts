@@ -1,7 +1,7 @@
 // biome-ignore-all lint/style/noExcessiveLinesPerFile: every method returns the interface, so parts of it in files of their own would import each other.
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import type { ChildLoopOptions } from './child-loop-options.ts'
-import type { ChildInputOf, ChildOptions, ChildOutputOf } from './child-options.ts'
+import type { ChildAlone, ChildInputOf, ChildOptions, ChildOutputOf } from './child-options.ts'
 import type { ChooseOptions } from './choose-options.ts'
 import type { Answer, Branched, Cases, Chosen, Failing, NoCases, OnSkipped } from './condition-options.ts'
 import type { EndSteps } from './end-options.ts'
@@ -280,10 +280,17 @@ export interface Workflow<Name extends string, Input, Outputs, Received = Input,
     OutputsWith<
       Outputs,
       StepName,
-      Branched<Failing<SignalOutput<Schema, StandIn>, Fails>, Outputs, Deps, Skipping, Given, Wanted>
+      Branched<
+        Failing<SignalOutput<StandardSchemaV1.InferOutput<Schema>, StandIn>, Fails>,
+        Outputs,
+        Deps,
+        Skipping,
+        Given,
+        Wanted
+      >
     >,
     Received,
-    ReceivesSignal<Sent, StepName, Schema>
+    ReceivesSignal<Sent, StepName, StandardSchemaV1.InferInput<Schema>>
   >
 
   /**
@@ -310,10 +317,17 @@ export interface Workflow<Name extends string, Input, Outputs, Received = Input,
     OutputsWith<
       Outputs,
       StepName,
-      Branched<Failing<ApprovalOutput<Schema, StandIn>, Fails>, Outputs, Deps, Skipping, Given, Wanted>
+      Branched<
+        Failing<ApprovalOutput<StandardSchemaV1.InferOutput<Schema>, StandIn>, Fails>,
+        Outputs,
+        Deps,
+        Skipping,
+        Given,
+        Wanted
+      >
     >,
     Received,
-    ReceivesApproval<Sent, StepName, Schema>
+    ReceivesApproval<Sent, StepName, StandardSchemaV1.InferInput<Schema>>
   >
 
   /**
@@ -433,6 +447,22 @@ export interface Workflow<Name extends string, Input, Outputs, Received = Input,
       StepName,
       Branched<Failing<ChildOutputOf<ChildWorkflow, Detached>, Fails>, Outputs, Deps, Skipping, Given, Wanted>
     >,
+    Received,
+    Sent
+  >
+
+  /**
+   * Without options: the child gets this run's input.
+   *
+   * @throws DefinitionError as `step()`.
+   */
+  workflow<const StepName extends string, const ChildWorkflow extends WorkflowDefinition | string>(
+    name: NewName<StepName, Outputs>,
+    child: ChildAlone<Received, ChildWorkflow>,
+  ): Workflow<
+    Name,
+    Input,
+    OutputsWith<Outputs, StepName, ChildOutputOf<ChildWorkflow, false>>,
     Received,
     Sent
   >

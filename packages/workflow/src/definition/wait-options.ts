@@ -120,9 +120,7 @@ export interface PollOptions<
 }
 
 /** The output of a step that waits for a signal: its payload as the schema gives it, or the stand-in. */
-export type SignalOutput<Schema extends StandardSchemaV1, StandIn> =
-  | Stored<StandardSchemaV1.InferOutput<Schema>>
-  | StepOutput<StandIn>
+export type SignalOutput<Payload, StandIn> = Stored<Payload> | StepOutput<StandIn>
 
 /** The output of an approval. A rejection fails the step instead. */
 export type Approval<Payload = unknown> = {
@@ -134,9 +132,7 @@ export type Approval<Payload = unknown> = {
   readonly comment?: string
 } & (unknown extends Payload ? { readonly payload?: unknown } : { readonly payload: Payload })
 
-export type ApprovalOutput<Schema extends StandardSchemaV1, StandIn> =
-  | Approval<Stored<StandardSchemaV1.InferOutput<Schema>>>
-  | StepOutput<StandIn>
+export type ApprovalOutput<Payload, StandIn> = Approval<Stored<Payload>> | StepOutput<StandIn>
 
 // `void` is the type of a check without a return statement; to the compiler it differs from `undefined`.
 // biome-ignore lint/suspicious/noConfusingVoidType: see above
@@ -163,10 +159,10 @@ export interface ReceivesAnything {
   readonly approvals: Readonly<Record<string, unknown>>
 }
 
-export type ReceivesSignal<All, Name extends string, Schema extends StandardSchemaV1> = All & {
-  readonly signals: Readonly<Record<Name, StandardSchemaV1.InferInput<Schema>>>
+export type ReceivesSignal<All, Name extends string, Payload> = All & {
+  readonly signals: Readonly<Record<Name, Payload>>
 }
 
-export type ReceivesApproval<All, Name extends string, Schema extends StandardSchemaV1> = All & {
-  readonly approvals: Readonly<Record<Name, StandardSchemaV1.InferInput<Schema>>>
+export type ReceivesApproval<All, Name extends string, Payload> = All & {
+  readonly approvals: Readonly<Record<Name, Payload>>
 }

@@ -284,13 +284,14 @@ export class Engine extends RunVerbs implements AsyncDisposable {
   }
 
   #openControl(): Control {
-    const { adapter, payloadMaxBytes, keepAttempts } = this.#settings
+    const { adapter, payloadMaxBytes, keepAttempts, log } = this.#settings
     return new Control({
       adapter,
       registry: this.#registry,
       events: this.#events,
       payloadMaxBytes,
       keepAttempts,
+      log,
       assertOpen: () => this.#assertOpen(),
       onRunsChanged: (runs) => this.#runsChanged(runs),
       onMoved: (runId) => this.#payloads.forget(runId),

@@ -22,12 +22,12 @@ describe('payloads', () => {
 
   it.each([
     ['U+0000', 'a\0', 'it holds the character U+0000, which'],
-    ['U+0000 deep inside', { a: [1, { b: ['\0'] }] }, 'it holds the character U+0000 at .a[1].b[0], which'],
-    ['the first half of a pair', ['\ud83d'], 'it holds half of a surrogate pair at [0], which'],
-    ['the second half of a pair', { x: '\udfffx' }, 'it holds half of a surrogate pair at .x, which'],
+    ['U+0000 deep inside', { a: [1, { b: ['\0'] }] }, 'it holds the character U+0000 at $.a[1].b[0], which'],
+    ['the first half of a pair', ['\ud83d'], 'it holds half of a surrogate pair at $[0], which'],
+    ['the second half of a pair', { x: '\udfffx' }, 'it holds half of a surrogate pair at $.x, which'],
     ['a pair the wrong way round', '\ude00\ud83d', 'it holds half of a surrogate pair, which'],
     ['U+0000 in a name', { 'a\0': 1 }, 'it holds the character U+0000 in the name of a property, which'],
-    ['it after a text that looks like it', ['\\u0000', '\0'], 'the character U+0000 at [1], which'],
+    ['it after a text that looks like it', ['\\u0000', '\0'], 'the character U+0000 at $[1], which'],
   ])('%s is refused, with its path', (_, value, message) => {
     expect(() => toJsonText(value, 1_000, owner)).toThrow(message)
   })

@@ -25,13 +25,13 @@ describe('a when', () => {
       dependsOn: ['load'],
       when: ({ input, deps, runId, step }) => {
         expectTypeOf(input).toEqualTypeOf<{ card: boolean }>()
-        expectTypeOf(deps).toEqualTypeOf<{ readonly load: { total: number } }>()
+        expectTypeOf({ ...deps }).toEqualTypeOf<{ load: { total: number } }>()
         expectTypeOf(runId).toEqualTypeOf<string>()
         expectTypeOf(step).toEqualTypeOf<string>()
         return deps.load.total > 1
       },
       run: ({ deps }) => {
-        expectTypeOf(deps).toEqualTypeOf<{ readonly load: { total: number } }>()
+        expectTypeOf({ ...deps }).toEqualTypeOf<{ load: { total: number } }>()
       },
     })
   })

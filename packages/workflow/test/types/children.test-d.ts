@@ -25,6 +25,17 @@ describe('a step with a child', () => {
     other.workflow('middle', child, { input: ({ input }) => ({ sku: input.sum }) })
   })
 
+  it('needs no options if the parent has what the child takes', () => {
+    const parent = define('parent', { version: 1 }).workflow(
+      'plain',
+      define('plain', { version: 1 }).step('a', { run: () => 1 }),
+    )
+    expectTypeOf<OutputsOf<typeof parent>['plain']>().toEqualTypeOf<{ readonly a: number }>()
+    base.workflow('ship', child).workflow('named', 'other')
+    // @ts-expect-error the child's input is another
+    define('parent', { version: 1 }).workflow('ship', child)
+  })
+
   it('gives input and key the outputs of the steps that it depends on', () => {
     base.step('price', { run: () => 7 }).workflow('middle', child, {
       dependsOn: ['price'],

@@ -85,7 +85,7 @@ describe('deps', () => {
     base.step('next', {
       dependsOn: ['count'],
       run: () => 1,
-      compensate: ({ deps }) => expectTypeOf(deps).toEqualTypeOf<{ readonly count: number }>(),
+      compensate: ({ deps }) => expectTypeOf({ ...deps }).toEqualTypeOf<{ count: number }>(),
     })
   })
 

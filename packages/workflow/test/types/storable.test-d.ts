@@ -1,6 +1,6 @@
 import { expectTypeOf, test } from 'vitest'
 import { z } from 'zod'
-import { define, type Stored } from '../../src/definition/index.ts'
+import { define, type OutputsOf, type Settled, type Stored } from '../../src/definition/index.ts'
 
 const base = define('w', { version: 1 })
 
@@ -55,6 +55,42 @@ test('what JSON keeps compiles, and is known to those that depend on it', () => 
       expectTypeOf(deps.literal).toEqualTypeOf<string>()
     },
   })
+})
+
+test('settled values can be returned, and hold no stack; errors as they are stored can be returned as well', () => {
+  const steps = base
+    .step('risky', { onFailure: 'continue', run: () => 1 })
+    .map('items', { onFailure: 'collect', over: () => [1], run: ({ item }) => item })
+    .step('summary', { dependsOn: ['risky', 'items'], run: ({ deps }) => deps })
+  steps.step('last', {
+    dependsOn: ['summary', 'risky'],
+    run: ({ deps }) => {
+      expectTypeOf(deps.summary.risky).toEqualTypeOf<Stored<Settled<number>>>()
+      expectTypeOf(deps.summary.items[0]!).toEqualTypeOf<Stored<Settled<number>>>()
+      // @ts-expect-error settled values have no stack
+      return deps.risky.status === 'failed' ? deps.risky.error.stack : null
+    },
+  })
+  base.finally('tell', { run: ({ cause, undo }) => ({ cause, undo }) })
+})
+
+test('a Date is typed as the string that it becomes: for dependents, callers, compensations and rounds', () => {
+  const at = (): { at: Date; list: (Date | undefined)[] } => ({ at: new Date(), list: [] })
+  type Kept = { at: string; list: (string | null)[] }
+  const steps = base
+    .step('made', {
+      run: at,
+      compensate: ({ output }) => expectTypeOf(output).toEqualTypeOf<Kept>(),
+    })
+    .map('mapped', {
+      over: () => [new Date()],
+      run: ({ item }) => expectTypeOf(item).toEqualTypeOf<string>(),
+    })
+    .step('reads', {
+      dependsOn: ['made'],
+      run: ({ deps }) => expectTypeOf(deps.made).toEqualTypeOf<Kept>(),
+    })
+  expectTypeOf<OutputsOf<typeof steps>['made']>().toEqualTypeOf<Kept>()
 })
 
 test('what JSON refuses or loses does not compile: as an output, an input, a payload, or the answer of a poll', () => {

@@ -24,7 +24,6 @@ import { type HandlerCall, openedBy } from './handler-call.ts'
 import { type ContextSource, contextOf } from './handler-context.ts'
 import { HandlerSignal } from './handler-signal.ts'
 import { joinedEnd } from './joined-items.ts'
-import type { LossyOutputs } from './lossy-output.ts'
 import { roundHandler } from './rounds.ts'
 import { serialisedEnd } from './serialised-output.ts'
 import { type Telling, type TellingParts, tellingOf } from './telling.ts'
@@ -32,7 +31,6 @@ import { type Telling, type TellingParts, tellingOf } from './telling.ts'
 /** What all attempts of a session share. */
 export interface AttemptParts extends AttemptPayloadsParts, WaitParts {
   readonly payloadMaxBytes: number
-  readonly lossyOutputs: LossyOutputs
   readonly log: Logger
   /** The handler is about to be called. */
   readonly onCall: (attempt: Attempt) => void

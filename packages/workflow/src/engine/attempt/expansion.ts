@@ -10,7 +10,7 @@ import { counted } from '../../words.ts'
 import { toJsonText } from '../base/payload.ts'
 import type { AttemptEnd } from '../decisions/decide.ts'
 import { endOfRound, firstRound } from './rounds.ts'
-import type { OutputOf } from './serialised-output.ts'
+import type { OutputOf, PartsOfPayload } from './serialised-output.ts'
 
 /** How a row is executed: as its step, for an item as its map says, for a round as its loop says. */
 export function stepOf({ steps }: WorkflowDefinition, number: number): StepDefinition {
@@ -74,15 +74,15 @@ export function freedBy({ claim: { step, direction }, definition }: ClaimedRow):
 export function endOfPart(
   attempt: OutputOf,
   returned: unknown,
-  { payloadMaxBytes }: { readonly payloadMaxBytes: number },
+  parts: PartsOfPayload,
   serialised: (value: unknown) => AttemptEnd,
 ): AttemptEnd {
   const { step, claim } = attempt
   switch (step.map?.part) {
     case 'map':
-      return expanded(returned, step.map, claim.runId, payloadMaxBytes)
+      return expanded(returned, step.map, claim.runId, parts)
     case 'repeat':
-      return firstRound(attempt, returned, payloadMaxBytes)
+      return firstRound(attempt, returned, parts)
     case 'round':
       return endOfRound(attempt, returned, serialised)
     default:
@@ -95,7 +95,12 @@ export function endOfPart(
  *
  * @throws PermanentError for anything but an array of at most `itemsMax` items with different keys; `payload_unserialisable`, `payload_too_large`.
  */
-function expanded(returned: unknown, map: MapOpener, runId: string, maxBytes: number): AttemptEnd {
+function expanded(
+  returned: unknown,
+  map: MapOpener,
+  runId: string,
+  { payloadMaxBytes, log }: PartsOfPayload,
+): AttemptEnd {
   const { name } = map.item
   if (!Array.isArray(returned)) {
     throw new PermanentError(
@@ -118,7 +123,16 @@ function expanded(returned: unknown, map: MapOpener, runId: string, maxBytes: nu
     }
     taken.set(key, index)
     const what = `Item ${shown(key)} of map "${name}" of run ${runId}`
-    return { key, value: toJsonText(value, maxBytes, () => ({ what, runId, step: name })) }
+    return {
+      key,
+      value: toJsonText(value, payloadMaxBytes, () => ({
+        what,
+        runId,
+        step: name,
+        log,
+        subject: `Item of map "${name}"`,
+      })),
+    }
   })
   return { type: 'expands', items, atOnce: map.atOnce }
 }

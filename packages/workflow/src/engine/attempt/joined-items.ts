@@ -3,6 +3,7 @@ import type { CollectPolicy } from '../../definition/step.ts'
 import { PermanentError } from '../../handler-errors.ts'
 import { sentence } from '../../words.ts'
 import { checkPayloadSize } from '../base/payload.ts'
+import { completedText, failedText } from '../base/settled-text.ts'
 import type { AttemptEnd } from '../decisions/decide.ts'
 import { loopEnd } from './rounds.ts'
 import { type OutputOf, outputOwner } from './serialised-output.ts'
@@ -33,8 +34,7 @@ export function joinedEnd(
 }
 
 function settledText({ failed, output, error }: EndedItem): string {
-  if (failed) return `{"status":"failed","error":${error ?? 'null'}}`
-  return `{"status":"completed","output":${output ?? 'null'}}`
+  return failed ? failedText(error ?? null) : completedText(output ?? 'null')
 }
 
 function checkSuccess(map: string, items: readonly EndedItem[], { minSuccess }: CollectPolicy): void {

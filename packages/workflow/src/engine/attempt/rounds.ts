@@ -13,7 +13,7 @@ import { toJsonText } from '../base/payload.ts'
 import { answerOf } from '../base/user-code.ts'
 import type { AttemptEnd } from '../decisions/decide.ts'
 import type { WaitAnswer, WaitStep } from '../decisions/decide-wait.ts'
-import { type OutputOf, outputOwner } from './serialised-output.ts'
+import { type OutputOf, outputOwner, type PartsOfPayload } from './serialised-output.ts'
 
 /** What a round's handler returned, and what follows. `error`: the effect is there, but what follows could not be decided. */
 class EndOfRound {
@@ -172,7 +172,11 @@ export function loopEnd({
 }
 
 /** The end of an attempt that begins a loop. `last` is what its first round gets. */
-export function firstRound(attempt: OutputOf, last: unknown, maxBytes: number): AttemptEnd {
-  const value = last === undefined ? null : toJsonText(last, maxBytes, () => outputOwner(attempt))
+export function firstRound(
+  attempt: OutputOf,
+  last: unknown,
+  { payloadMaxBytes, log }: PartsOfPayload,
+): AttemptEnd {
+  const value = last === undefined ? null : toJsonText(last, payloadMaxBytes, () => outputOwner(attempt, log))
   return { type: 'expands', items: [{ key: '1', value }], atOnce: null }
 }

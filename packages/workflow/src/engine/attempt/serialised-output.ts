@@ -1,12 +1,13 @@
 import type { Claim, JsonText } from '../../adapter/index.ts'
 import type { StepDefinition } from '../../definition/step.ts'
+import type { WorkflowDefinition } from '../../definition/workflow.ts'
+import type { Logger } from '../../logger.ts'
 import { type PayloadOwner, toJsonText } from '../base/payload.ts'
 import type { AttemptEnd } from '../decisions/decide.ts'
-import type { LossyOutputs } from './lossy-output.ts'
 
 /** The end of an attempt whose handler returned this. */
 export function serialisedEnd(
-  parts: Parameters<typeof serialisedOutput>[0],
+  parts: PartsOfPayload,
   attempt: OutputOf,
   value: unknown,
 ): Extract<AttemptEnd, { type: 'returned' | 'unstorable' }> {
@@ -19,23 +20,28 @@ export function serialisedEnd(
 }
 
 /** The JSON text of what a handler returned. Throws if it has none, or is too large. */
-function serialisedOutput(
-  parts: { readonly payloadMaxBytes: number; readonly lossyOutputs: LossyOutputs },
-  attempt: OutputOf,
-  value: unknown,
-): JsonText {
-  const output = toJsonText(value, parts.payloadMaxBytes, () => outputOwner(attempt))
-  parts.lossyOutputs.look(attempt.step, attempt.claim.runId, value, output!)
-  return output
+function serialisedOutput(parts: PartsOfPayload, attempt: OutputOf, value: unknown): JsonText {
+  return toJsonText(value, parts.payloadMaxBytes, () => outputOwner(attempt, parts.log))
 }
 
 /** How errors name the output of an attempt. */
-export function outputOwner({ claim: { runId }, step: { name } }: OutputOf): PayloadOwner {
-  return { what: `Output of step "${name}" of run ${runId}`, runId, step: name }
+export function outputOwner({ claim: { runId }, step, definition }: OutputOf, log?: Logger): PayloadOwner {
+  const { name } = step
+  // All items of a map have one warning.
+  const subject = `Output of step "${name.replace(/\[.*\]$/s, '')}" of workflow "${definition.name}"`
+  return { what: `Output of step "${name}" of run ${runId}`, runId, step: name, log, subject }
+}
+
+/** What turns values into JSON text. */
+export interface PartsOfPayload {
+  readonly payloadMaxBytes: number
+  /** Gets warnings about what JSON changes. */
+  readonly log: Logger
 }
 
 /** The attempt that an output is of. */
 export interface OutputOf {
   readonly claim: Claim
   readonly step: StepDefinition
+  readonly definition: Pick<WorkflowDefinition, 'name'>
 }

@@ -72,6 +72,8 @@ export class Telling {
     const text = toJsonText(value ?? null, valueMaxBytes, () => ({
       what: `${this.#named(checked)},`,
       limit: 'valueMaxBytes',
+      log: this.#parts.log,
+      subject: `Value "${checked}"`,
       ...this.#where,
     }))
     this.#assertOpen('publish()')
@@ -100,7 +102,12 @@ export class Telling {
     if (details === undefined || this.#parts.isTransactional) return
     const what = 'Details of a heartbeat'
     const limit = 'valueMaxBytes'
-    const text = toJsonText(details, this.#parts.valueMaxBytes, () => ({ what, limit, ...this.#where }))
+    const text = toJsonText(details, this.#parts.valueMaxBytes, () => ({
+      what,
+      limit,
+      log: this.#parts.log,
+      ...this.#where,
+    }))
     this.#tell(heartbeatKey(this.attempt.claim), text!)
   }
 

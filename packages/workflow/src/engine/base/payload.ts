@@ -1,8 +1,10 @@
 import type { JsonText } from '../../adapter/records.ts'
 import type { SerialisedError } from '../../cause.ts'
 import { BelayError } from '../../errors.ts'
+import { type Logger, silentLogger } from '../../logger.ts'
 import { cutText, storableText, unstorableIn } from '../../storable-text.ts'
 import { messageOf, unshowable } from '../../thrown.ts'
+import { jsonFateOf, jsonLossIn } from './json-losses.ts'
 import { framesOf } from './stack-frames.ts'
 
 const MESSAGE_MAX_CHARS = 4_000
@@ -15,19 +17,27 @@ export interface PayloadOwner {
   readonly step?: string | undefined
   /** The option that sets the limit. Default `payloadMaxBytes`. */
   readonly limit?: string | undefined
+  /** Gets a warning about what JSON changes, once for each subject. */
+  readonly log?: Logger | undefined
+  /** What has one warning, without ids. Default: `what`. */
+  readonly subject?: string | undefined
 }
 
 /**
  * Turns a value into JSON text; `undefined` becomes "no value". `ownerOf` is called only for an error.
  *
- * @throws BelayError `payload_unserialisable` for functions, symbols, bigints and cycles, and for strings with U+0000 or an unpaired surrogate;
- * `payload_too_large` above `maxBytes` (UTF-8).
+ * @throws BelayError `payload_unserialisable` for what JSON refuses or loses, wherever it is: functions, symbols, bigints, cycles, Maps, Sets,
+ * Errors and other objects without members of their own; and for strings with U+0000 or an unpaired surrogate. `payload_too_large` above `maxBytes`
+ * (UTF-8).
  */
 export function toJsonText(value: unknown, maxBytes: number, ownerOf: () => PayloadOwner): JsonText {
   if (value === undefined) return null
   const text = stringify(value, ownerOf)
+  const fate = jsonFateOf(value)
+  if (fate === 'lost') refuseLoss(value, ownerOf)
   checkPayloadSize(text, maxBytes, ownerOf)
   assertStorable(text, ownerOf)
+  if (fate === 'changed') warnOfChange(value, ownerOf())
   return text
 }
 
@@ -48,19 +58,52 @@ export function fromJsonText(text: JsonText): unknown {
 }
 
 function stringify(value: unknown, ownerOf: () => PayloadOwner): string {
-  let reason = `a ${typeof value} has no JSON form`
   try {
     // Top-level functions and symbols give undefined instead of text, against the declared type.
     const text: string | undefined = JSON.stringify(value)
     if (text !== undefined) return text
   } catch (error) {
-    reason = messageOf(error).split('\n')[0] ?? ''
+    refuseLoss(value, ownerOf)
+    throw unserialisable(messageOf(error).split('\n')[0] ?? '', ownerOf())
   }
-  const owner = ownerOf()
-  throw new BelayError(
+  refuseLoss(value, ownerOf)
+  throw unserialisable(`its toJSON() gave nothing`, ownerOf())
+}
+
+function refuseLoss(value: unknown, ownerOf: () => PayloadOwner): void {
+  const loss = jsonLossIn(value)
+  if (loss?.fate !== 'lost') return
+  const { what, path, becomes } = loss
+  const holds = path === '$' ? `it is ${what}` : `it holds ${what} at ${cut(path)}`
+  throw unserialisable(`${holds}, of which JSON keeps ${becomes === '{}' ? 'only {}' : 'nothing'}`, ownerOf())
+}
+
+function unserialisable(reason: string, owner: PayloadOwner): BelayError {
+  return new BelayError(
     'payload_unserialisable',
-    `${owner.what} cannot be stored as JSON: ${reason}. Return plain data: objects, arrays, strings, numbers, booleans, null.`,
+    `${owner.what} cannot be stored as JSON: ${reason}. Give plain data: objects, arrays, strings, numbers, booleans, null.`,
     owner,
+  )
+}
+
+/** The subjects about which a logger was warned. */
+const warned = new WeakMap<Logger, Set<string>>()
+/** Of a program that makes up workflows, not every one gets its warning. */
+const SUBJECTS_MAX = 1_000
+
+function warnOfChange(value: unknown, owner: PayloadOwner): void {
+  const { log, what, subject = what, runId, step } = owner
+  if (log === undefined || log === silentLogger) return
+  const subjects = warned.get(log) ?? new Set()
+  warned.set(log, subjects)
+  if (subjects.has(subject) || subjects.size >= SUBJECTS_MAX) return
+  const loss = jsonLossIn(value)
+  if (loss === undefined) return
+  subjects.add(subject)
+  const holds = loss.path === '$' ? `is ${loss.what}` : `holds ${loss.what} at ${cut(loss.path)}`
+  log.warn(
+    `${subject} ${holds}, which has no form in JSON: it was stored as ${loss.becomes}. Give what JSON has a form for: null, a text or another number. This warning appears once.`,
+    { runId, step },
   )
 }
 

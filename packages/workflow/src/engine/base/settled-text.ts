@@ -1,4 +1,5 @@
 import { type JsonText, type StepPayloads, skipOf } from '../../adapter/index.ts'
+import type { SerialisedError, SettledError } from '../../cause.ts'
 
 /** The JSON text of a `Settled`, from a step's row as it is read with branches. A step that its definition skipped has none. */
 export function settledText({
@@ -15,6 +16,17 @@ export function completedText(output: JsonText): string {
   return output === null ? '{"status":"completed"}' : `{"status":"completed","output":${output}}`
 }
 
+/** `error` as it is stored. Stacks stay in the step's row: those of a map's many failed items would fill the map's output. */
 export function failedText(error: JsonText): string {
-  return `{"status":"failed","error":${error}}`
+  return `{"status":"failed","error":${withoutStacks(error)}}`
+}
+
+function withoutStacks(error: JsonText): JsonText {
+  if (error?.includes('"stack"') !== true) return error
+  return JSON.stringify(withoutStack(JSON.parse(error) as SerialisedError))
+}
+
+function withoutStack({ name, message, code, cause }: SerialisedError): SettledError {
+  const known = code === undefined ? { name, message } : { name, message, code }
+  return cause === undefined ? known : { ...known, cause: withoutStack(cause) }
 }

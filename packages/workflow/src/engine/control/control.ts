@@ -7,6 +7,7 @@ import {
 } from '../../adapter/index.ts'
 import type { WorkflowDefinition } from '../../definition/workflow.ts'
 import { BelayError } from '../../errors.ts'
+import type { Logger } from '../../logger.ts'
 import { anything, checkOptions, type OptionTable, wholeNumber, yesOrNo } from '../../options/index.ts'
 import { checkDefinition } from '../base/definition-argument.ts'
 import type { DefinitionRegistry } from '../base/definition-registry.ts'
@@ -52,6 +53,7 @@ export interface ControlParts {
   readonly registry: DefinitionRegistry
   readonly events: EventHub
   readonly payloadMaxBytes: number
+  readonly log: Logger
   readonly keepAttempts: boolean
   /** Throws once the engine is closed. */
   readonly assertOpen: () => void
@@ -183,7 +185,12 @@ export class Control {
     checkStepArgument(call, step)
     const { output: given, ...action } = checkOptions(call, options, SKIP_OPTIONS)
     const what = `Stand-in output of step "${step}" of run ${runId}`
-    const output = toJsonText(given, this.#parts.payloadMaxBytes, () => ({ what, runId, step }))
+    const output = toJsonText(given, this.#parts.payloadMaxBytes, () => ({
+      what,
+      runId,
+      step,
+      log: this.#parts.log,
+    }))
     return this.act(runId, { type: 'skip_step', step, output }, actorOf(action))
   }
 

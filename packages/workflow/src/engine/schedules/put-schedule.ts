@@ -67,6 +67,7 @@ async function storable(
   for (const own of definitionsOf(checked, settings.workflows)) await registry.save(own, tx)
   const input = toJsonText(checked.input, settings.payloadMaxBytes, () => ({
     what: `Input of schedule "${name}"`,
+    log: settings.log,
   }))
   const at = nextTime(timing, Date.UTC(2_025, 0), null) ?? 0
   const sample = { name, workflow: workflowName, input, spec: { ...spec, timing } } as ScheduleRecord

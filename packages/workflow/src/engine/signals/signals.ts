@@ -220,6 +220,8 @@ export class Signals {
       what: `Payload for step "${step.name}" of run ${runId}`,
       runId,
       step: step.name,
+      log: this.#parts.settings.log,
+      subject: `Payload for step "${step.name}"`,
     }))
     const content = { payload: text, payloadHash: payloadHash(given) }
     return { ...receiver, signal: { runId, definitionId, step: step.number, key, actor, ...content } }

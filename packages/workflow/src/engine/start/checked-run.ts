@@ -92,7 +92,7 @@ function refuseTimes(
 
 /** Awaits only asynchronous schemas: for a hundred thousand runs, promises would cost more than everything else. */
 export async function checkRuns(
-  settings: Pick<CallSettings, 'payloadMaxBytes' | 'runtime'>,
+  settings: Pick<CallSettings, 'payloadMaxBytes' | 'runtime' | 'log'>,
   workflow: WorkflowDefinition,
   runs: readonly (RunOptions & { readonly input?: unknown })[],
 ): Promise<readonly CheckedRun[]> {
@@ -108,14 +108,14 @@ export async function checkRuns(
 }
 
 export function checkRun(
-  settings: Pick<CallSettings, 'payloadMaxBytes' | 'runtime'>,
+  settings: Pick<CallSettings, 'payloadMaxBytes' | 'runtime' | 'log'>,
   workflow: Pick<WorkflowDefinition, 'name' | 'validate' | 'start'>,
   input: unknown,
   options: CheckedOptions,
 ): CheckedRun | Promise<CheckedRun> {
   const hash = options.key === null ? null : inputHash(input)
   const stored = (valid: unknown): CheckedRun => {
-    const owner = () => ({ what: `Input of workflow "${workflow.name}"` })
+    const owner = () => ({ what: `Input of workflow "${workflow.name}"`, log: settings.log })
     const text = toJsonText(valid, settings.payloadMaxBytes, owner)
     const checked = { ...options, input: text, inputHash: hash }
     return workflow.start == null ? checked : { ...checked, collectKey: workflow.start.keyOf(valid) }

@@ -136,7 +136,7 @@ async function checkedInput(
   const what = `Input of the child "${name}"`
   try {
     const valid = workflow === undefined ? input : await checkedBySchema(settings, workflow, input)
-    return toJsonText(valid, settings.payloadMaxBytes, () => ({ what }))
+    return toJsonText(valid, settings.payloadMaxBytes, () => ({ what, log: settings.log }))
   } catch (cause) {
     // A repetition gives the same input.
     if (BelayError.is(cause) && cause.code === 'invalid_input')

@@ -11,7 +11,7 @@ type SharedParts = Omit<AttemptParts, 'onCall' | 'onLateResult' | 'telling' | 'l
 
 /** What the attempts of a session share. One literal: every attempt reads these, and an object that was spread is slower to read. */
 export function partsOfAttempt(
-  { runtime, payloads, payloadMaxBytes, lossyOutputs, children, handlerLog: log, valueLimits }: SharedParts,
+  { runtime, payloads, payloadMaxBytes, children, handlerLog: log, valueLimits }: SharedParts,
   reports: AttemptReports,
   teller: Teller,
 ): AttemptParts {
@@ -19,7 +19,6 @@ export function partsOfAttempt(
     runtime,
     payloads,
     payloadMaxBytes,
-    lossyOutputs,
     children,
     log,
     onCall: (attempt) => reports.begun(attempt),

@@ -1,7 +1,6 @@
 import type { Adapter, ChangedRun, NewRun, Settlement, StartedRun } from '../../adapter/index.ts'
 import type { WorkflowDefinition } from '../../definition/workflow.ts'
 import type { Logger } from '../../logger.ts'
-import { LossyOutputs } from '../attempt/lossy-output.ts'
 import type { ValueLimits } from '../attempt/telling.ts'
 import { hasLimits, limitsOfNewest } from '../base/declared-limits.ts'
 import type { EventHub } from '../base/events.ts'
@@ -64,7 +63,6 @@ export interface WorkerParts extends Followers {
  */
 export class Worker {
   readonly #parts: WorkerParts
-  readonly #lossyOutputs: LossyOutputs
   readonly #crowd: Crowd
   readonly #claimer: Claimer
   readonly #sagas: Sagas
@@ -77,7 +75,6 @@ export class Worker {
 
   constructor(parts: WorkerParts) {
     this.#parts = parts
-    this.#lossyOutputs = new LossyOutputs(parts.log)
     this.#session = this.#openSession()
     this.#crowd = new Crowd(parts.runtime.clock, () => this.wake())
     this.#claimer = new Claimer(parts)
@@ -216,7 +213,6 @@ export class Worker {
     return new Session({
       ...this.#parts,
       workerId: this.#parts.runtime.newId(),
-      lossyOutputs: this.#lossyOutputs,
       outage: outageWatch(this.#parts, 'settling'),
       tellingOutage: outageWatch(this.#parts, 'publishing values'),
       onSettled: (settlement, told) => this.#settled(settlement, told),
