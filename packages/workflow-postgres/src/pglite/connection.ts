@@ -27,25 +27,7 @@ export function pgliteConnection(database: () => PGliteInterface, schema: string
   const statementFor = makeStatementsFor(schema)
   const plain = statementsOver(database, schema, statementFor)
 
-  const inTransaction = <Result>(
-    work: (connection: Connection) => Promise<Result>,
-    begin = '',
-  ): Promise<Result> =>
-    database().transaction(async (transaction) => {
-      if (begin !== '') await transaction.exec(begin)
-      const over = statementsOver(() => transaction, schema, statementFor)
-      const prepared = preparedIn(database())
-      const own: Connection = {
-        ...over,
-        async query<Row>(statement: Statement<Row>, values: readonly unknown[]) {
-          const { name, text } = statementFor(statement)
-          if (prepared === undefined || name === null) return over.query(statement, values)
-          return prepared.runWithin<Row>({ name, text }, values)
-        },
-        transaction: (nested) => nested(own),
-      }
-      return work(own)
-    })
+  const inTransaction = transactionsOf(database, schema, statementFor)
 
   const transaction = async <Result>(work: (connection: Connection) => Promise<Result>): Promise<Result> => {
     await turnOfEventLoop()
@@ -76,6 +58,29 @@ export function pgliteConnection(database: () => PGliteInterface, schema: string
     transaction: (work) => told(transaction(work)),
     session: (work) => told(work(plain)),
   }
+}
+
+function transactionsOf(
+  database: () => PGliteInterface,
+  schema: string,
+  statementFor: ReturnType<typeof makeStatementsFor>,
+) {
+  return <Result>(work: (connection: Connection) => Promise<Result>, begin = ''): Promise<Result> =>
+    database().transaction(async (transaction) => {
+      if (begin !== '') await transaction.exec(begin)
+      const over = statementsOver(() => transaction, schema, statementFor)
+      const prepared = preparedIn(database())
+      const own: Connection = {
+        ...over,
+        async query<Row>(statement: Statement<Row>, values: readonly unknown[]) {
+          const { name, text } = statementFor(statement)
+          if (prepared === undefined || name === null) return over.query(statement, values)
+          return prepared.runWithin<Row>({ name, text }, values)
+        },
+        transaction: (nested) => nested(own),
+      }
+      return work(own)
+    })
 }
 
 const READ_WRITE = 'set transaction read write'

@@ -5,11 +5,11 @@ import { BelayError } from '../errors.ts'
 import { callback, checkArgument, checkOptions, oneOf } from '../options/index.ts'
 import { DefinitionRegistry } from './base/definition-registry.ts'
 import { type EngineEvents, EVENT_NAMES, EventHub, type EventListener } from './base/events.ts'
-import { OutageWatch } from './base/outage.ts'
 import { PayloadCache } from './base/payload-cache.ts'
 import { within } from './base/runtime.ts'
 import { followNotices } from './base/store-notices.ts'
 import { RUN_MANY_OPTIONS, STOP_OPTIONS } from './call-options.ts'
+import { openCalls } from './calls.ts'
 import { Control } from './control/control.ts'
 import { Limits } from './control/limits.ts'
 import type { ActionOptions } from './control/options.ts'
@@ -23,16 +23,12 @@ import { Runs, type RunsParts } from './handles/runs.ts'
 import { type NamedRunHandle, type RunByNameOptions, startRunByName } from './handles/start-by-name.ts'
 import { checkEngineOptions, type EngineOptions, type EngineSettings } from './options.ts'
 import { checkPruneOptions, type PruneOptions, type PruneReport, pruneRuns } from './retention/prune.ts'
-import { RunObserver } from './runs/run-observer.ts'
 import { findRun, type RunReference, runLookup } from './runs/run-reference.ts'
-import { RunWatch } from './runs/run-watch.ts'
 import { Schedules } from './schedules/schedules.ts'
 import { Approvals } from './signals/approvals.ts'
 import { Signals } from './signals/signals.ts'
-import { type CallCollector, callCollector } from './start/collect-run.ts'
 import { type NewRunOf, type RunArguments, refuseOptionsAsInput } from './start/run-arguments.ts'
 import type { RunOptions } from './start/run-options.ts'
-import { RunStarter, type RunStarterParts } from './start/run-starter.ts'
 import { type StartedHandle, type StartRunParts, startRun, startRuns } from './start/start-run.ts'
 import { Working } from './working.ts'
 
@@ -61,10 +57,7 @@ export class Engine extends RunVerbs implements AsyncDisposable {
   readonly #payloads: PayloadCache
   readonly #registry: DefinitionRegistry
   readonly #reports: RunReports
-  readonly #starter: RunStarter
-  readonly #collector: CallCollector
-  readonly #watch: RunWatch
-  readonly #observer: RunObserver
+  readonly #calls: ReturnType<typeof openCalls>
   readonly #control: Control
   readonly #signals: Signals
   readonly #handleParts: RunHandleParts
@@ -74,7 +67,7 @@ export class Engine extends RunVerbs implements AsyncDisposable {
 
   constructor(settings: EngineSettings) {
     super()
-    const { adapter, log, runtime, tickMs } = settings
+    const { adapter, log, runtime } = settings
     this.#settings = settings
     this.#events = new EventHub(log, runtime.context)
     this.#payloads = new PayloadCache(adapter)
@@ -86,24 +79,15 @@ export class Engine extends RunVerbs implements AsyncDisposable {
       payloads: this.#payloads,
       registry: this.#registry,
       onRunsChanged: (runs) => this.#runsChanged(runs),
-      onPublished: (runId) => this.#observer.changed(runId),
+      onPublished: (runId) => this.#calls.observer.changed(runId),
       onRecovered: (steps) => this.#reports.recovered(steps),
     })
-    const outage = (during: string) =>
-      new OutageWatch({ during, log, events: this.#events, random: runtime.random })
-    const store: RunStarterParts['store'] = (runs) => this.#working.startRuns(runs)
-    this.#starter = new RunStarter({ store, runtime, outage: outage('starting runs') })
-    const reading = {
-      adapter,
+    this.#calls = openCalls({
+      settings,
+      events: this.#events,
       registry: this.#registry,
-      runtime,
-      tickMs,
-      history: this.#working.history,
-      lookout: this.#working.lookout,
-    }
-    this.#collector = callCollector({ ...reading, outage: outage('collecting calls') })
-    this.#watch = new RunWatch({ ...reading, events: this.#events, outage: outage('awaiting runs') })
-    this.#observer = new RunObserver({ ...reading, outage: outage('watching runs') })
+      working: this.#working,
+    })
     this.#control = this.#openControl()
     const refer: RunsParts['refer'] = (call, run) => this.refer(call, run)
     this.runs = new Runs({ ...settings, registry: this.#registry, control: this.#control, refer })
@@ -116,8 +100,8 @@ export class Engine extends RunVerbs implements AsyncDisposable {
     this.#handleParts = {
       adapter,
       registry: this.#registry,
-      watch: this.#watch,
-      observer: this.#observer,
+      watch: this.#calls.watch,
+      observer: this.#calls.observer,
       control: this.#control,
       signals: this.#signals,
     }
@@ -132,7 +116,7 @@ export class Engine extends RunVerbs implements AsyncDisposable {
    */
   async start(): Promise<void> {
     this.#assertOpen()
-    return this.#working.start({ starter: this.#starter, control: this.#control })
+    return this.#working.start({ starter: this.#calls.starter, control: this.#control })
   }
 
   /**
@@ -268,7 +252,7 @@ export class Engine extends RunVerbs implements AsyncDisposable {
   async #close(timeout: number): Promise<void> {
     const { clock } = this.#settings.runtime
     await this.stop({ timeout })
-    await within(clock, CLOSE_MS, Promise.all([this.#watch.close(), this.#observer.close()]))
+    await within(clock, CLOSE_MS, Promise.all([this.#calls.watch.close(), this.#calls.observer.close()]))
     await this.#settings.adapter.close()
     this.#stopNotices()
   }
@@ -305,8 +289,8 @@ export class Engine extends RunVerbs implements AsyncDisposable {
       adapter: this.#settings.adapter,
       registry: this.#registry,
       payloads: this.#payloads,
-      starter: this.#starter,
-      collector: this.#collector,
+      starter: this.#calls.starter,
+      collector: this.#calls.collector,
       settings: this.#settings,
     }
   }
@@ -328,8 +312,8 @@ export class Engine extends RunVerbs implements AsyncDisposable {
   #runsChanged(runs: readonly ChangedRun[]): void {
     for (const run of runs) if (run.status !== 'compensating') this.#payloads.forget(run.runId)
     this.#reports.changed(runs)
-    this.#watch.changed(runs)
-    for (const { runId } of runs) this.#observer.changed(runId)
+    this.#calls.watch.changed(runs)
+    for (const { runId } of runs) this.#calls.observer.changed(runId)
   }
 
   protected refer(call: string, run: RunReference | RunOf): RunHandle | KeyedRunHandle {

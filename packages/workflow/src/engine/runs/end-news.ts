@@ -5,6 +5,8 @@ import type { Clock, Timer } from '../../clock.ts'
 const AWAITED_MAX = 10_000
 /** How long to keep listening after the last wait, in milliseconds: the next one often follows. */
 const LINGER_MS = 5_000
+/** How often the workers are told again of a run that is still awaited, in milliseconds: a worker may have come meanwhile. */
+const ANNOUNCE_EVERY_MS = 15_000
 
 export interface EndNewsParts {
   readonly adapter: Pick<Adapter, 'onNews' | 'tell'>
@@ -21,6 +23,8 @@ export class EndNews {
   readonly #parts: EndNewsParts
   /** Runs that other processes await. */
   readonly #awaited = new Set<string>()
+  /** When the workers were last told that this process awaits these runs. */
+  readonly #announcedAt = new Map<string, number>()
   #isWorking = false
   #isAwaiting = false
   #stop: (() => void) | undefined
@@ -50,9 +54,19 @@ export class EndNews {
     else this.#lingering = this.#parts.clock.after(LINGER_MS, () => this.#listen())
   }
 
-  /** Tells the workers that somebody in this process awaits these runs. */
-  announce(runIds: readonly string[]): void {
+  /** Tells the workers that this process awaits these runs, unless it has told them of late. */
+  announce(awaited: readonly string[]): void {
+    const now = this.#parts.clock.now()
+    const runIds = awaited.filter(
+      (runId) => now - (this.#announcedAt.get(runId) ?? -Infinity) >= ANNOUNCE_EVERY_MS,
+    )
+    for (const runId of runIds) this.#announcedAt.set(runId, now)
     if (runIds.length > 0) this.#parts.adapter.tell?.({ type: 'awaited', runIds })
+  }
+
+  /** This process does not await the run any more. */
+  forget(runId: string): void {
+    this.#announcedAt.delete(runId)
   }
 
   /** This process has seen these statuses. */

@@ -25,8 +25,6 @@ const RESULTS_MAX = 100
 /** The most runs that are read one by one at once: reading must not take all connections. */
 const READS_MAX = 4
 
-const ANNOUNCE_EVERY_MS = 15_000
-
 /** How a run ended: with outputs, or not completed. */
 export type Ended =
   | { readonly outputs: Readonly<Record<string, unknown>> }
@@ -71,8 +69,6 @@ export class RunWatch {
   readonly #lookout: WorkerLookout
   readonly #news: EndNews
   readonly #history: RunWatchParts['history']
-  /** When the workers were last told that somebody awaits these runs. */
-  readonly #announcedAt = new Map<string, number>()
   readonly #waiters = new Map<string, Waiter[]>()
   /** Awaited runs that were going on when the store was last asked. */
   readonly #seen = new Set<string>()
@@ -186,7 +182,7 @@ export class RunWatch {
     this.#unasked.clear()
     await this.#ask(asked)
     // A process with a worker sees most ends by itself, and sooner.
-    if (all || !this.#news.isWorking) this.#announce(asked, now)
+    if (all || !this.#news.isWorking) this.#news.announce(asked.filter((runId) => this.#waiters.has(runId)))
     return reported.length + asked.length > 0
   }
 
@@ -289,17 +285,7 @@ export class RunWatch {
     this.#waiters.delete(runId)
     this.#seen.delete(runId)
     this.#started.delete(runId)
-    this.#announcedAt.delete(runId)
+    this.#news.forget(runId)
     if (this.#waiters.size === 0) this.#news.awaiting(false)
-  }
-
-  /** Tells the workers of runs that are still awaited, now and then again: a worker may have come meanwhile. */
-  #announce(asked: readonly string[], now: number): void {
-    const due = asked.filter(
-      (runId) =>
-        this.#waiters.has(runId) && now - (this.#announcedAt.get(runId) ?? -Infinity) >= ANNOUNCE_EVERY_MS,
-    )
-    for (const runId of due) this.#announcedAt.set(runId, now)
-    this.#news.announce(due)
   }
 }
