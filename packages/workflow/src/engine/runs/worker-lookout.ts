@@ -68,6 +68,7 @@ export class WorkerLookout {
   readonly #lookedAt = new Set<string>()
   #roundEndsAt = 0
   #timer: Timer | undefined
+  #looksAt = 0
   #isClosed = false
 
   constructor(parts: WorkerLookoutParts) {
@@ -81,8 +82,15 @@ export class WorkerLookout {
 
   /** A run is awaited. Costs nothing while others are. */
   awaited(): void {
-    if (this.#isClosed || this.#timer !== undefined) return
-    this.#timer = this.#clock.after(PATIENCE_MS, () => void this.#round(), ONLY_IN_REAL_TIME)
+    if (this.#timer !== undefined && this.#looksAt - this.#clock.now() <= PATIENCE_MS) return
+    this.#lookAfter(PATIENCE_MS)
+  }
+
+  #lookAfter(delayMs: number): void {
+    if (this.#isClosed) return
+    this.#timer?.cancel()
+    this.#looksAt = this.#clock.now() + delayMs
+    this.#timer = this.#clock.after(delayMs, () => void this.#round(), ONLY_IN_REAL_TIME)
   }
 
   /** A run was started: says at once if no worker can run it. Never rejects. */
@@ -120,26 +128,32 @@ export class WorkerLookout {
       this.#lookedAt.clear()
       this.#roundEndsAt = now + QUIET_MS
     }
-    const { isAwaiting, runIds } = this.#nextRuns(now)
+    const { isAwaiting, isLeft, runIds } = this.#nextRuns(now)
     // Its start may still connect and migrate.
     if (this.#parts.ownWorker() !== 'starting') for (const runId of runIds) await this.#lookAt(runId)
     this.#timer = undefined
-    if (isAwaiting) this.awaited()
+    // Once all were looked at, the next look is that of the next round.
+    if (isAwaiting) this.#lookAfter(isLeft ? PATIENCE_MS : Math.max(PATIENCE_MS, this.#roundEndsAt - now))
   }
 
   /** Runs that have been awaited long enough and were not looked at in this round. */
-  #nextRuns(now: number): { readonly isAwaiting: boolean; readonly runIds: readonly string[] } {
+  #nextRuns(now: number) {
     const runIds: string[] = []
     let isAwaiting = false
+    let isLeft = false
     for (const source of this.#sources) {
       for (const { runId, since } of source()) {
         isAwaiting = true
-        if (since > now - PATIENCE_MS) break
-        if (runIds.length === LOOKS_MAX || this.#lookedAt.size >= LOOKS_OF_ROUND_MAX) break
-        if (!this.#lookedAt.has(runId)) runIds.push(runId)
+        if (this.#lookedAt.has(runId)) continue
+        if (this.#lookedAt.size >= LOOKS_OF_ROUND_MAX) break
+        if (since > now - PATIENCE_MS || runIds.length === LOOKS_MAX) {
+          isLeft = true
+          break
+        }
+        runIds.push(runId)
       }
     }
-    return { isAwaiting, runIds }
+    return { isAwaiting, isLeft, runIds }
   }
 
   async #lookAt(runId: string): Promise<void> {
