@@ -7,6 +7,7 @@ import { listeningHarness, WAYS_TO_CALL } from './listening.ts'
 const NOT_COMPARED: Partial<Readonly<Record<VerbName, string>>> = {
   allowMigrations: 'the memory store has no schema',
   checkTransactions: 'the memory has no sessions that could be set wrongly',
+  timeline: 'the memory has no server that could be promoted',
   close: 'the harness closes the adapter',
   onWake: 'a hint may be missing or late, so two stores need not agree on it',
   onNews: 'a hint',

@@ -9,6 +9,7 @@ import { listeningHarness, WAYS_TO_CALL } from './listening.ts'
 const WITHOUT_CASE: Partial<Readonly<Record<VerbName, string>>> = {
   allowMigrations: 'packages/workflow-postgres/test/development.test.ts',
   checkTransactions: 'packages/workflow-postgres/test/lifeline.test.ts',
+  timeline: 'packages/workflow-postgres/test/lost-commits.test.ts',
   onNews: 'packages/workflow-postgres/test/awaiting.test.ts',
   tell: 'packages/workflow-postgres/test/awaiting.test.ts',
   onNotice: 'packages/workflow-postgres/test/lifeline.test.ts',
