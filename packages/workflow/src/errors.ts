@@ -48,7 +48,10 @@ function causeOf(context: ErrorContext): ErrorOptions | undefined {
   return cause === undefined ? undefined : { cause }
 }
 
-function read<Name extends keyof ErrorContext>(context: ErrorContext, name: Name): ErrorContext[Name] {
+function read<Context extends object, Name extends keyof Context>(
+  context: Context,
+  name: Name,
+): Context[Name] | undefined {
   try {
     return context[name]
   } catch {
@@ -155,7 +158,7 @@ export class StoreUnavailableError extends BelayError {
   readonly answered: boolean
   constructor(message: string, context: { readonly cause?: unknown; readonly answered?: boolean } = {}) {
     super('store_unavailable', message, context)
-    this.answered = context.answered === true
+    this.answered = read(context, 'answered') === true
   }
 }
 

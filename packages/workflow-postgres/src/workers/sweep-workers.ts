@@ -222,10 +222,11 @@ left join lateral (
   select distinct named.run_id
   from read_rows
   cross join lateral unnest(read_rows.run_ids) as named (run_id)
-  where exists (
+  cross join lateral (
     select from belay.workflow_steps s
-    where s.run_id = named.run_id and s.worker_id = d.id and s.status in ('running', 'compensating')
-  )
+    where s.run_id = any (array[named.run_id]) and s.worker_id = any (array[d.id]) and s.status in ('running', 'compensating')
+    limit 1
+  ) found
 ) held on true
 order by random()`,
 }
