@@ -196,11 +196,11 @@ describe.skipIf(process.env['DATABASE_URL'] !== undefined)(
         for (const pid of hung) if (isThere(pid)) process.kill(pid, 'SIGCONT')
       }
       onTestFinished(goOn)
-      // All except the lifeline, which last listened or renewed a lease, and the observer.
+      // Sessions that claim: not the lifeline, which last listened or renewed a lease, and not the observer.
       const hang = async () => {
         const all = await sessions()
         for (const { pid, query } of all) {
-          if (!query.includes('claim') || hung.has(pid)) continue
+          if (!query.includes('due_definitions') || hung.has(pid)) continue
           hung.add(pid)
           process.kill(pid, 'SIGSTOP')
         }
