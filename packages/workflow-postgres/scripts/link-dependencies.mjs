@@ -7,7 +7,7 @@ const PACKAGES = fileURLToPath(new URL('../..', import.meta.url))
 
 /**
  * Lets packages outside the workspace find their dependencies and peers: each is linked to the one that the workspace has. Links of Belay's own packages are not
- * made: they would lead to the workspace's code.
+ * made: they would lead to the workspace's code. A dependency that the workspace has no more is left out: it may have had types only, and one that is needed is missed when it is imported.
  * @param {string} modules the folder node_modules that the links are made in
  * @param {Readonly<Record<string, string>>} folders of the packages, by their folder's name in the workspace
  */
@@ -18,7 +18,7 @@ export async function linkDependencies(modules, folders) {
     for (const dependency of Object.keys(wanted)) {
       const link = join(modules, dependency)
       const installed = join(PACKAGES, name, 'node_modules', dependency)
-      if (dependency.startsWith('@belay/') || existsSync(link)) continue
+      if (dependency.startsWith('@belay/') || existsSync(link) || !existsSync(installed)) continue
       await mkdir(dirname(link), { recursive: true })
       // A junction needs no rights on Windows; elsewhere the type is ignored.
       await symlink(await realpath(installed), link, 'junction')
