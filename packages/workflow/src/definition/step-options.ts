@@ -218,11 +218,12 @@ type Doubled<Names extends readonly string[], Found = never> = Names extends rea
 
 /**
  * The outputs with one more step's. Outputs with index type `string` stay as they are: such steps are added in a loop. An intersection, because
- * nested mapped types become too deep for the compiler at about 90 steps.
+ * nested mapped types become too deep for the compiler at about 90 steps. `Record` without `Readonly`: the compiler instantiates every part of it
+ * again for each further step, and the readers of outputs add `readonly`. With a mapped type written out here, TypeScript 5 gives up at 20 steps.
  */
 export type OutputsWith<Outputs, Name extends string, Output> = string extends keyof Outputs
   ? Outputs
-  : Outputs & { readonly [Step in Name]: Output }
+  : Outputs & Record<Name, Output>
 
 // The compiler prints the two types below when a name is wrong, so they must read as sentences.
 
