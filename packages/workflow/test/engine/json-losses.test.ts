@@ -77,6 +77,7 @@ describe('what JSON changes is stored, with one warning', () => {
       '{"a":{"n":0}}',
       'holds -0 at $.a.n, which has no form in JSON: it was stored as 0',
     ],
+    ['-0 in an array', [0, 1, -0], '[0,1,0]', 'holds -0 at $[2]'],
     ['undefined in an array', [1, undefined], '[1,null]', 'holds undefined at $[1]'],
     // biome-ignore lint/suspicious/noSparseArray: a hole is stored like undefined
     ['a hole in an array', [1, , 2], '[1,null,2]', 'holds undefined at $[1]'],
