@@ -53,6 +53,7 @@ const NOT_HOT: Readonly<Record<string, readonly string[]>> = {
     'read_run_part',
     'read_run_without_items',
     'read_run_differing',
+    'read_run_sample',
     'lock_run',
     'count_rows',
     'read_history',
