@@ -58,6 +58,7 @@ const NOT_HOT: Readonly<Record<string, readonly string[]>> = {
     'count_rows',
     'read_history',
     'write_run_change',
+    'shift_steps',
     'move_signals',
     'supersede_signals',
     'keep_given_up',

@@ -50,7 +50,7 @@ export function newestChildren(
 }
 
 /** All children of a run that have not ended, newest first. */
-export async function openChildren(
+async function openChildren(
   adapter: Pick<Adapter, 'listRuns'>,
   runId: string,
 ): Promise<readonly RunRecord[]> {
