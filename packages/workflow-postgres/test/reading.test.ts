@@ -17,7 +17,7 @@ describe.each(servers)('reading a run on $name', ({ url }) => {
   afterAll(() => database.drop())
 
   // The status depends on all steps of the run. Computed in each of their rows, it made a run of 2,000 steps a matter of seconds.
-  it.each([undefined, { after: 0, before: 2 ** 31 - 1, limit: 10 }])(
+  it.each([undefined, { after: 0, before: 2 ** 31 - 1, limit: 10 }, { eachStatusMax: 10 }])(
     'computes its status once, whatever items are asked for: %o',
     async (items) => {
       const { store, schema, runId } = await wideRun()

@@ -18,6 +18,7 @@ import {
   type StepStatus,
   templateOf,
 } from '@belay/workflow/adapter'
+import { itemsOfEachStatus } from './items-of-each-status.ts'
 import { readLimitWaits } from './limits.ts'
 import { differingItems } from './prints.ts'
 import type { Rows, RunRow, StepRow } from './rows.ts'
@@ -44,6 +45,8 @@ export function readRun(
     const shown = items.outputs ? rows : rows.map((row) => ({ ...row, output: null }))
     return { ...read, steps: [...others, ...shown], differing }
   }
+  if ('eachStatusMax' in items)
+    return { ...read, steps: [...others, ...itemsOfEachStatus(steps, items)], itemCounts: countItems(steps) }
   const page = steps
     .filter(({ step }) => isItem(step) && step > items.after && step < items.before)
     .slice(0, items.limit)

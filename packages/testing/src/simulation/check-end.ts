@@ -164,10 +164,15 @@ function joined(end: End, join: StepRecord): JsonText {
   const texts = itemsOf(end.found, opener!).map(({ status, output, error }) => {
     if (!collects(end, opener!)) return output ?? 'null'
     return status === 'failed'
-      ? `{"status":"failed","error":${error}}`
+      ? `{"status":"failed","error":${withoutStacks(error)}}`
       : `{"status":"completed","output":${output ?? 'null'}}`
   })
   return `[${texts.join(',')}]`
+}
+
+/** The errors among a map's results have no stacks: those of thousands of items would not fit. */
+function withoutStacks(error: JsonText): string {
+  return JSON.stringify(JSON.parse(error!, (field, value) => (field === 'stack' ? undefined : value)))
 }
 
 /** Each round but the first comes after one that completed, or has completed before it was undone. */

@@ -8,7 +8,7 @@ import { readDefinitions } from '../rows/read-definitions.ts'
 import { decodeRun, type RunColumns } from '../rows/run-columns.ts'
 import { decodeStep, type StepColumns } from '../rows/step-columns.ts'
 
-/** A row for each step, each with the run's columns. The name is missing if the step belongs to another definition than the run. */
+/** A row for each step; the first one has the run's columns. The name is missing if the step belongs to another definition than the run. */
 type LockedRow = RunColumns &
   Omit<StepColumns, 'step' | 'name'> & {
     readonly step: number | null
@@ -20,6 +20,30 @@ type LockedRow = RunColumns &
     readonly ends_as: StoredRun['endsAs']
     readonly now: number
   }
+
+/** Only the first row has them: a run may have thousands of rows. */
+const RUN_COLUMNS = inFirstRow({
+  run_id: 'r.id',
+  workflow: 'r.workflow',
+  version: 'counted.version',
+  definition_id: 'r.definition_id',
+  step_count: 'counted.step_count',
+  key: 'r.key',
+  status: 'r.status',
+  open_steps: 'r.open_steps',
+  tags: 'array_to_json(r.tags)::text',
+  stop: 'r.stop',
+  ends_as: 'r.ends_as',
+  parent_run_id: 'r.parent_run_id',
+  parent_step: 'r.parent_step',
+  run_priority: 'r.priority',
+  cause: 'r.cause::text',
+  created_at: epochMs('r.created_at'),
+  finished_at: epochMs('r.finished_at'),
+  start_at: epochMs('r.start_at'),
+  deadline_at: epochMs('r.deadline_at'),
+  now: epochMs('belay.store_clock()'),
+})
 
 /**
  * Locks a run with all its steps, and reads their locked versions. Guarantee: until the transaction ends, nothing in the run changes. Index: primary
@@ -56,10 +80,7 @@ counted_steps as materialized (
     (select d.version from belay.workflow_definitions d where d.id = r.definition_id) as version
   from locked_run r
 )
-select r.id as run_id, r.workflow, counted.version, r.definition_id, counted.step_count, r.key, r.status, r.open_steps, array_to_json(r.tags)::text as tags,
-  r.stop, r.ends_as, r.parent_run_id, r.parent_step, r.priority as run_priority, case when s.step = 0 then r.cause::text end as cause, ${epochMs('r.created_at')} as created_at,
-  ${epochMs('r.finished_at')} as finished_at, ${epochMs('r.start_at')} as start_at,
-  ${epochMs('r.deadline_at')} as deadline_at, ${epochMs('belay.store_clock()')} as now,
+select ${RUN_COLUMNS},
   s.step, ${rowName} as name, s.item_key, s.at_once, s.next_item, s.item_order, s.status as step_status, s.open_dependencies, s.fence, s.failures, s.losses, s.worker_id, s.undo_of,
   ${epochMs('s.started_at')} as step_started_at, ${epochMs('s.finished_at')} as step_finished_at,
   ${epochMs('s.available_at')} as available_at, ${epochMs('s.waiting_since')} as waiting_since,
@@ -72,6 +93,12 @@ left join locked_steps s on true
 left join belay.workflow_definition_steps ds
   on ds.definition_id = any (array[r.definition_id]) and ds.step = any (array[${templateOf('s.step')}])
 order by s.step`,
+}
+
+function inFirstRow(columns: Readonly<Record<string, string>>): string {
+  return Object.entries(columns)
+    .map(([name, value]) => `case when s.step = 0 then ${value} end as ${name}`)
+    .join(', ')
 }
 
 function epochMs(instant: string): string {

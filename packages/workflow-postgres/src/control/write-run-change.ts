@@ -7,6 +7,7 @@ import { moveChildren } from '../rows/move-children.ts'
 import { moveRunValues } from '../rows/move-values.ts'
 import { forgottenHints, notedLate, placeAt } from '../rows/queue-place.ts'
 import { stepIs } from '../rows/step-lookup.ts'
+import { divideSteps, shiftColumns, shiftSteps } from './shift-steps.ts'
 
 /**
  * Writes a decided change of a run that this transaction has locked: its row, the changed steps, the queue rows, and its history. If the run moves to
@@ -169,14 +170,17 @@ select count(*)::int as superseded from superseded_signals`,
 }
 
 /** Writes a change, in the transaction that holds the lock on the run. */
-export async function write(connection: Connection, found: RunToChange, change: RunChange): Promise<void> {
+export async function write(connection: Connection, found: RunToChange, decided: RunChange): Promise<void> {
+  const { shifts, written } = divideSteps(found, decided)
+  const change = { ...decided, steps: written }
   const { run, migration } = change
+  if (shifts.length > 0) await connection.query(shiftSteps, shiftColumns(run.runId, shifts))
   await connection.query(writeRunChange, [
     ...columnsOfSteps(found, change),
     run.runId,
     migration === undefined ? null : change.steps.length,
     migration?.definitionId ?? found.run.definitionId,
-    ...columnsOfQueue(found, change),
+    ...columnsOfQueue(found, decided),
     ...columnsOfHistory(change),
     run.status,
     run.openSteps,
@@ -193,10 +197,10 @@ export async function write(connection: Connection, found: RunToChange, change: 
     migration?.reportsEnd ?? null,
     change.steps.map(({ turns }) => (turns?.order ? `{${turns.order.join()}}` : null)),
     change.steps.map(({ priority }) => priority || null),
-    ...placesOfQueue(found, change),
+    ...placesOfQueue(found, decided),
     run.priority || null,
   ])
-  const askAnew = stepsThatAskAnew(found, change)
+  const askAnew = stepsThatAskAnew(found, decided)
   if (askAnew.length > 0) await connection.query(supersedeSignals, [run.runId, askAnew])
   if (migration === undefined) return
   const moves = migration.oldNumbers.flatMap((old, step) => (old === null ? [] : [{ old, step }]))

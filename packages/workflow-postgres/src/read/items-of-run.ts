@@ -13,6 +13,26 @@ export const ITEMS_IN_RANGE = `(select s.ctid from "belay"."workflow_steps" s wh
   (select i.ctid from "belay"."workflow_steps" i where i.run_id = $1::uuid and i.step >= ${FIRST_ITEM} and i.step > $2::int and i.step < $3::int
    order by i.step limit $4::int)`
 
+/** The rows to read: all but items, and some items of each map in each status. */
+export const ITEMS_OF_EACH_STATUS = `(select s.ctid from "belay"."workflow_steps" s where s.run_id = $1::uuid and s.step < ${FIRST_ITEM})
+  union all
+  (select found.row_at
+   from (
+     select i.status, min(i.step) as first, max(i.step) as last
+     from "belay"."workflow_steps" i
+     where i.run_id = $1::uuid and i.step >= ${FIRST_ITEM}
+     group by i.step >> 16, i.status
+   ) g
+   cross join lateral (
+     (select i.ctid as row_at from "belay"."workflow_steps" i
+      where i.run_id = $1::uuid and i.step >= g.first and i.step <= g.last and i.status = g.status and g.status <> 'compensating'
+      order by i.step limit $2::int)
+     union all
+     (select i.ctid from "belay"."workflow_steps" i
+      where i.run_id = $1::uuid and i.step >= g.first and i.step <= g.last and i.status = g.status and g.status = 'compensating'
+      order by i.step desc limit $2::int)
+   ) found)`
+
 /** JSON of the counts of all items. */
 export const ITEM_COUNTS = `select json_agg(json_build_object('map', c.map, 'status', c.status, 'count', c.items, 'finishedAt', c.ended)
     order by c.map, c.status collate "C")::text

@@ -16,7 +16,14 @@ import { FIRST_ITEM, rowName, templateOf } from '../rows/item-rows.ts'
 import { decodeRun, type RunColumns } from '../rows/run-columns.ts'
 import { decodeValues, shownValues } from '../rows/shown-values.ts'
 import { decodeStep, type StepColumns } from '../rows/step-columns.ts'
-import { DIFFERING, differingOf, ITEM_COUNTS, ITEMS_IN_RANGE, ITEMS_THAT_DIFFER } from './items-of-run.ts'
+import {
+  DIFFERING,
+  differingOf,
+  ITEM_COUNTS,
+  ITEMS_IN_RANGE,
+  ITEMS_OF_EACH_STATUS,
+  ITEMS_THAT_DIFFER,
+} from './items-of-run.ts'
 import { query } from './run-source.ts'
 
 interface RunRow extends RunColumns {
@@ -68,6 +75,7 @@ function rowsOf(
     const prints = [known.map(({ first }) => first), known.map(({ print }) => print)]
     return connection.query(readRunDiffering, [runId, ...prints, after, groupsMax, outputs])
   }
+  if ('eachStatusMax' in items) return connection.query(readRunSample, [runId, items.eachStatusMax])
   return connection.query(readRunPart, [runId, items.after, items.before, items.limit])
 }
 
@@ -121,6 +129,15 @@ export const readRunStatement: Statement<RunRow & StepRow> = {
 export const readRunPart: Statement<RunRow & StepRow> = {
   name: 'read_run_part',
   text: runText(listed(ITEMS_IN_RANGE), { more: `, ${inFirstRow(`(${ITEM_COUNTS})`)} as item_counts` }),
+}
+
+/** The same with some items of each map in each status, without their outputs. Index: primary keys. No locks. */
+export const readRunSample: Statement<RunRow & StepRow> = {
+  name: 'read_run_sample',
+  text: runText(listed(ITEMS_OF_EACH_STATUS), {
+    more: `, ${inFirstRow(`(${ITEM_COUNTS})`)} as item_counts`,
+    output: `case when s.step < ${FIRST_ITEM} then s.output::text end`,
+  }),
 }
 
 /** The same without items. */

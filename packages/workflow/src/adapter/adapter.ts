@@ -324,7 +324,7 @@ export interface Adapter extends ScheduleVerbs, LimitVerbs {
 
   /**
    * One run with its steps in order and its values as in `readValues`. Null if there is no such run. With `items`, no other items of maps are read.
-   * For a range, the answer counts all items; for those that differ, it says which groups they are, from the same snapshot.
+   * For a range and for those of each status, the answer counts all items; for those that differ, it says which groups they are, from the same snapshot.
    */
   readRun(
     runId: string,

@@ -38,6 +38,7 @@ export {
   ITEM_GROUP,
   type ItemCount,
   type ItemsInRange,
+  type ItemsOfEachStatus,
   type ItemsPrint,
   type ItemsThatDiffer,
   type ItemsToRead,

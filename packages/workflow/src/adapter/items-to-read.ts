@@ -3,13 +3,21 @@ import type { StepStatus } from './lifecycle.ts'
 import type { StepRecord } from './records.ts'
 
 /** Which items of maps and rounds of loops to read. `none`: none, and they are not counted. */
-export type ItemsToRead = 'none' | ItemsInRange | ItemsThatDiffer
+export type ItemsToRead = 'none' | ItemsInRange | ItemsOfEachStatus | ItemsThatDiffer
 
 /** Those with numbers above `after` and below `before`, in their order, at most `limit`. */
 export interface ItemsInRange {
   readonly after: number
   readonly before: number
   readonly limit: number
+}
+
+/**
+ * Of each map, in each status, so many items: of those that are `compensating` the last ones, because rounds are undone backwards; else the first ones.
+ * Their outputs are null in the answer.
+ */
+export interface ItemsOfEachStatus {
+  readonly eachStatusMax: number
 }
 
 /** How many numbers an {@link ItemsPrint} is about. */

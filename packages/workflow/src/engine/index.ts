@@ -8,7 +8,9 @@ export type { LimitSetting, LimitSnapshot, Limits, RateSnapshot } from './contro
 export type { ActionOptions, WithinActionOptions } from './control/options.ts'
 export type { DoctorOptions, DoctorReport } from './diagnosis/doctor.ts'
 export type {
+  ExplainOptions,
   Explanation,
+  ItemsLeftOut,
   SkipExplanation,
   StepExplanation,
   StepReason,

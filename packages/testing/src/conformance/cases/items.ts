@@ -63,6 +63,33 @@ export const itemCases: Cases = {
     expect(whole.itemCounts).toBeUndefined()
   },
 
+  'a run is read with some items of each status, and all are counted': async (given) => {
+    const { run, worker } = await mapped(given)
+    await expand(worker, run, 8, 2)
+    const [first] = await worker.take()
+    await worker.settle([completed(first!)])
+    const read = (eachStatusMax: number) => given.adapter.readRun(run.id, { eachStatusMax })
+
+    const some = await read(1)
+    const all = await read(100)
+    const whole = await run.read()
+    const items = [0, 1, 2, 3].map((index) => whole.steps[AFTER + 1 + index]!)
+    expect(items.map(({ status }) => status)).toEqual(['completed', 'running', 'ready', 'pending'])
+    expect(some!.steps).toEqual([
+      ...whole.steps.slice(0, AFTER + 1),
+      ...items.map((item) => ({ ...item, output: null })),
+    ])
+    expect(some!.run).toEqual(whole.run)
+    expect(some!.itemCounts).toMatchObject([
+      { map: MAP, status: 'completed', count: 1 },
+      { map: MAP, status: 'pending', count: 5 },
+      { map: MAP, status: 'ready', count: 1 },
+      { map: MAP, status: 'running', count: 1 },
+    ])
+    expect(all!.steps.map(({ step }) => step)).toEqual(whole.steps.map(({ step }) => step))
+    expect(all!.itemCounts).toEqual(some!.itemCounts)
+  },
+
   'a run is read without items': async (given) => {
     const { run, worker } = await mapped(given)
     await expand(worker, run, 5, 2)

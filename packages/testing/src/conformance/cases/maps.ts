@@ -9,7 +9,7 @@ import {
 import { expect } from 'vitest'
 import { type Cases, withSecond } from '../case.ts'
 import { type CaseRun, compensated, completed, failed, relayed, retry } from '../scenario/index.ts'
-import { expand, expanded, item, JOIN, MAP, mapped, statusesOf } from './mapped-run.ts'
+import { AFTER, expand, expanded, item, JOIN, MAP, mapped, statusesOf } from './mapped-run.ts'
 
 export const mapCases: Cases = {
   'a map adds a ready row for each item, with its key and value, and its join waits for them all': async (
@@ -178,6 +178,20 @@ export const mapCases: Cases = {
       await worker.compensate(run, 'before')
       expect(await run.status()).toBe('compensated')
     },
+
+  'of the items that are to be undone, some of the last ones are read': async (given) => {
+    const { run, worker } = await mapped(given)
+    await expand(worker, run, 4)
+    await worker.settle((await worker.take()).map((claim) => completed(claim)))
+    await worker.complete(run, 'm')
+    await worker.fail(run, 'after')
+    const [drained] = await given.drain()
+    await given.adapter.beginUndo([planAll(run, drained!)])
+
+    const read = await given.adapter.readRun(run.id, { eachStatusMax: 2 })
+    expect(read!.steps.slice(AFTER + 1).map(({ step }) => step)).toEqual([item(2), item(3)])
+    expect(read!.itemCounts).toMatchObject([{ map: MAP, status: 'compensating', count: 4 }])
+  },
 
   'items are found by held, and returned by a sweep, with their names': async (given) => {
     const { run, worker } = await mapped(given)

@@ -13,12 +13,12 @@ import { checkDefinition } from '../base/definition-argument.ts'
 import type { DefinitionRegistry } from '../base/definition-registry.ts'
 import type { EventHub } from '../base/events.ts'
 import { toJsonText } from '../base/payload.ts'
-import type { Explanation } from '../diagnosis/explain/explanation.ts'
+import type { ExplainOptions, Explanation } from '../diagnosis/explain/explanation.ts'
 import { unknownRun } from '../runs/run-reference.ts'
 import { type Action, type ActionResult, decideAction } from './action.ts'
 import { cancellation } from './cancel.ts'
 import type { Actor } from './change-of.ts'
-import { explainStored } from './explain-stored.ts'
+import { EXPLAIN_OPTIONS, explainStored } from './explain-stored.ts'
 import { alignPause, assertNoFamily, byParent, ignoreEnded, liveChildren, wasDoneByParent } from './family.ts'
 import { historyEntry, type RunHistoryEntry } from './history.ts'
 import {
@@ -238,10 +238,11 @@ export class Control {
   }
 
   /** Explains what a run waits for. */
-  async explain(runId: string): Promise<Explanation> {
+  async explain(runId: string, options: ExplainOptions = {}): Promise<Explanation> {
+    const checked = checkOptions('explain()', options, EXPLAIN_OPTIONS)
     this.#parts.assertOpen()
     await this.#parts.adapter.open()
-    return explainStored(this.#parts, runId)
+    return explainStored(this.#parts.adapter, runId, checked)
   }
 
   #report(runId: string, action: Action, by: Actor, { from, run, queued, drains }: ActionResult): void {

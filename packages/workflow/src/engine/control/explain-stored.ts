@@ -1,16 +1,28 @@
 import { type Adapter, isTerminal, type RunRecord } from '../../adapter/index.ts'
+import { type OptionTable, wholeNumber } from '../../options/index.ts'
 import { runsChild } from '../base/child-steps.ts'
 import { explainRun } from '../diagnosis/explain/explain.ts'
 import type { Explanation } from '../diagnosis/explain/explanation.ts'
+import { countLeftOut } from '../diagnosis/explain/items-left-out.ts'
 import { collectedOf } from '../runs/collected-calls.ts'
-import { type RunReading, readWholeRun } from '../runs/read-run.ts'
 import { unknownRun } from '../runs/run-reference.ts'
-import { openChildren } from './family.ts'
+import { newestChildren } from './family.ts'
 
-/** Explains what a stored run waits for. Throws `unknown_run`. */
-export async function explainStored(reading: RunReading, runId: string): Promise<Explanation> {
-  const { adapter } = reading
-  const found = await readWholeRun(reading, runId, { outputs: false })
+export const EXPLAIN_OPTIONS = {
+  itemsMax: {
+    sets: 'how many items of each map and status are named',
+    takes: wholeNumber(1, 10_000),
+    default: 100,
+  },
+} satisfies OptionTable
+
+/** Explains what a stored run waits for. Reads no more items than it names; the others are counted. Throws `unknown_run`. */
+export async function explainStored(
+  adapter: Adapter,
+  runId: string,
+  options: { readonly itemsMax: number },
+): Promise<Explanation> {
+  const found = await adapter.readRun(runId, { eachStatusMax: options.itemsMax })
   if (found === null) throw unknownRun({ runId })
   const [[definition], workers, now] = await Promise.all([
     adapter.readDefinitions([found.run.definitionId]),
@@ -18,13 +30,14 @@ export async function explainStored(reading: RunReading, runId: string): Promise
     adapter.now(),
   ])
   const { shape } = definition!
-  const children = shape.steps.some(runsChild) ? await openChildren(adapter, runId) : []
+  const children = shape.steps.some(runsChild) ? await newestChildren(adapter, runId) : []
   const hasEnded = shape.endSteps === true && isTerminal(found.run.status)
-  const followUp = hasEnded ? await explainFollowUp(reading, found.run) : undefined
+  const followUp = hasEnded ? await explainFollowUp(adapter, found.run, options) : undefined
   const collected = shape.collects === undefined ? null : await collectedOf(adapter, found.run)
   const mayWait = found.steps.some(({ status }) => status === 'ready')
   const limits = mayWait ? await waitsOf(adapter, runId) : {}
-  return explainRun({ ...found, ...limits, shape, children, followUp, collected, workers, now })
+  const leftOut = countLeftOut(shape, found.steps, found.itemCounts ?? [])
+  return explainRun({ ...found, ...limits, leftOut, shape, children, followUp, collected, workers, now })
 }
 
 async function waitsOf(adapter: Adapter, runId: string) {
@@ -34,10 +47,14 @@ async function waitsOf(adapter: Adapter, runId: string) {
 }
 
 /** Explains the run in which the end steps of this ended run go on. Undefined if it was not started yet. */
-async function explainFollowUp(reading: RunReading, run: RunRecord): Promise<Explanation | undefined> {
-  const newest = await reading.adapter.listRuns({ parentId: run.runId, limit: NEWEST })
+async function explainFollowUp(
+  adapter: Adapter,
+  run: RunRecord,
+  options: { readonly itemsMax: number },
+): Promise<Explanation | undefined> {
+  const newest = await adapter.listRuns({ parentId: run.runId, limit: NEWEST })
   const found = newest.find((child) => isFollowUp(child, run))
-  return found === undefined ? undefined : explainStored(reading, found.runId)
+  return found === undefined ? undefined : explainStored(adapter, found.runId, options)
 }
 
 /** Its children were started before it ended. Runs are listed by the clocks of those who started them, which may differ a little. */

@@ -19,6 +19,8 @@ export interface FamilyParts {
 
 /** How many children one read returns. */
 const PAGE_MAX = 200
+/** How many children are named at most. */
+const NEWEST_MAX = 1_000
 
 const LIVE: readonly RunStatus[] = RUN_STATUSES.filter((status) => !isTerminal(status))
 
@@ -39,8 +41,16 @@ export async function liveChildren(
   })
 }
 
+/** The newest children of a run that have not ended, newest first. A map may have thousands more. */
+export function newestChildren(
+  adapter: Pick<Adapter, 'listRuns'>,
+  runId: string,
+): Promise<readonly RunRecord[]> {
+  return adapter.listRuns({ parentId: runId, status: LIVE, limit: NEWEST_MAX })
+}
+
 /** All children of a run that have not ended, newest first. */
-export async function openChildren(
+async function openChildren(
   adapter: Pick<Adapter, 'listRuns'>,
   runId: string,
 ): Promise<readonly RunRecord[]> {

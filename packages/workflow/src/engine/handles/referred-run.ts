@@ -3,7 +3,7 @@ import { checkOptions, key, type OptionTable } from '../../options/index.ts'
 import type { CancelOptions } from '../control/control.ts'
 import type { RunHistoryEntry } from '../control/history.ts'
 import type { ActionOptions, WithinActionOptions } from '../control/options.ts'
-import type { Explanation } from '../diagnosis/explain/explanation.ts'
+import type { ExplainOptions, Explanation } from '../diagnosis/explain/explanation.ts'
 import type { ResultOptions } from '../runs/result-options.ts'
 import {
   findRun,
@@ -148,8 +148,8 @@ class ReferredRun {
     return (await this.#run()).history(options)
   }
 
-  async explain(): Promise<Explanation> {
-    return (await this.#run()).explain()
+  async explain(options?: ExplainOptions): Promise<Explanation> {
+    return (await this.#run()).explain(options)
   }
 
   // Sending a signal looks the run up itself, together with its definition.

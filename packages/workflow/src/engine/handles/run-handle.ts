@@ -16,7 +16,7 @@ import {
   WITHIN_ACTION_OPTIONS,
   type WithinActionOptions,
 } from '../control/options.ts'
-import type { Explanation } from '../diagnosis/explain/explanation.ts'
+import type { ExplainOptions, Explanation } from '../diagnosis/explain/explanation.ts'
 import { callsOf } from '../runs/collected-calls.ts'
 import { checkItemsPage, readPage } from '../runs/items-page.ts'
 import { checkResultOptions, type ResultOptions } from '../runs/result-options.ts'
@@ -143,8 +143,11 @@ export interface RunHandle<Outputs = Readonly<Record<string, unknown>>, Sent = R
   skipCompensation(step: StepNameOf<Outputs>, options?: ActionOptions): Promise<void>
   /** The actions of operators on the run and the signals it received: the newest `limit` (default 200), oldest first. */
   history(options?: { readonly limit?: number }): Promise<readonly RunHistoryEntry[]>
-  /** Explains what the run waits for, in one sentence for each open step. */
-  explain(): Promise<Explanation>
+  /**
+   * Explains what the run waits for, in one sentence for each open step. Of each map and status, `itemsMax` items (default 100) have a sentence of
+   * their own; `more` of the answer counts the others. Throws `invalid_option`.
+   */
+  explain(options?: ExplainOptions): Promise<Explanation>
   /**
    * Sends a signal to a step that waits for it, now or later. Resolves once the signal is recorded and the step, if it waits, may continue.
    *
@@ -331,8 +334,8 @@ class Handle {
     return this.#parts.control.history(this.id, options)
   }
 
-  explain(): Promise<Explanation> {
-    return this.#parts.control.explain(this.id)
+  explain(options?: ExplainOptions): Promise<Explanation> {
+    return this.#parts.control.explain(this.id, options)
   }
 
   signal(name: string, payload?: unknown, options?: SignalOptions): Promise<SignalReceipt> {

@@ -1,6 +1,6 @@
 import type { CancelOptions } from '../control/control.ts'
 import type { ActionOptions, WithinActionOptions } from '../control/options.ts'
-import type { Explanation } from '../diagnosis/explain/explanation.ts'
+import type { ExplainOptions, Explanation } from '../diagnosis/explain/explanation.ts'
 import type { ResultOptions } from '../runs/result-options.ts'
 import type { OutputsAt, RunReference, SentTo } from '../runs/run-reference.ts'
 import type { WatchedChange, WatchOptions } from '../runs/watch-run.ts'
@@ -53,9 +53,9 @@ export abstract class RunVerbs {
     return this.#on('values()', run).values()
   }
 
-  /** Explains what a run waits for, in one sentence for each open step. */
-  async explain(run: RunReference): Promise<Explanation> {
-    return this.#on('explain()', run).explain()
+  /** Explains what a run waits for, in one sentence for each open step. See {@link RunHandle.explain}. */
+  async explain(run: RunReference, options?: ExplainOptions): Promise<Explanation> {
+    return this.#on('explain()', run).explain(options)
   }
 
   /** Sends a signal to a step that waits for it, now or later. See {@link RunHandle.signal}. */

@@ -4,12 +4,14 @@ import {
   placeRows,
   type RunRecord,
   type StepRecord,
+  type StepStatus,
 } from '../../../adapter/index.ts'
 import { limitReached, type RunCause } from '../../../cause.ts'
 import { counted } from '../../../words.ts'
 import { capacity } from '../../base/run-capacity.ts'
 import type { Explanation, RunToExplain } from './explanation.ts'
 import { explainForward } from './forward.ts'
+import { explainLeftOut, leftOutIn } from './items-left-out.ts'
 import { explainFailure, explainSkip } from './skip.ts'
 import { explainUndo, isUndoOpen } from './undo.ts'
 
@@ -22,7 +24,8 @@ export function explainRun(found: RunToExplain): Explanation {
   const places = new Map(placed.numbers.map((number, place) => [number, place]))
   const children = found.children?.map((child) => placedChild(child, places))
   const values = found.values?.map((value) => ({ ...value, step: places.get(value.step) ?? NOWHERE }))
-  return explainInOrder({ ...found, shape: placed.shape, steps, children, values })
+  const leftOut = found.leftOut?.map((group) => ({ ...group, opener: places.get(group.opener)! }))
+  return explainInOrder({ ...found, shape: placed.shape, steps, children, values, leftOut })
 }
 
 /** Of a row that the run does not have any more. */
@@ -46,9 +49,10 @@ function explainInOrder(found: RunToExplain): Explanation {
     workflow: run.workflow,
     version: run.version,
     status: run.status,
-    sentence: `Run ${run.runId} ${standing(found, open.length)}.${afterTheEnd(found)}`,
+    sentence: `Run ${run.runId} ${standing(found, open.length + leftOpen(found))}.${afterTheEnd(found)}`,
     ...(run.cause === null ? {} : { cause: JSON.parse(run.cause) as RunCause }),
     steps: explained,
+    more: explainLeftOut(found),
     skipped: steps.filter(({ status }) => status === 'skipped').map(explainSkip),
     continued: steps
       .filter(({ status }, place) => status === 'failed' && continuesPast(found.shape.steps[place]!))
@@ -69,8 +73,20 @@ function afterTheEnd(found: RunToExplain): string {
     : ' Its end steps are about to begin.'
 }
 
-function isOpen(step: StepRecord): boolean {
+function isOpen(step: Pick<StepRecord, 'status'>): boolean {
   return isForwardOpen(step) || isUndoOpen(step)
+}
+
+/** How many open items were not read. */
+function leftOpen(found: RunToExplain): number {
+  if (isTerminal(found.run.status)) return 0
+  return leftOutIn(found, (status) => isOpen({ status })) + leftParked(found)
+}
+
+function leftParked(found: RunToExplain): number {
+  if (found.run.cause !== null) return 0
+  const parked = found.leftOut?.filter(({ continues }) => !continues)
+  return leftOutIn({ ...found, leftOut: parked }, (status) => status === 'failed')
 }
 
 /** It failed for good after a pivot, and the run does not go on past it. */
@@ -78,13 +94,13 @@ function isParked({ run, shape }: RunToExplain, { step, status }: StepRecord): b
   return run.cause === null && status === 'failed' && !continuesPast(shape.steps[step]!)
 }
 
-function isForwardOpen({ status }: StepRecord): boolean {
+function isForwardOpen({ status }: Pick<StepRecord, 'status'>): boolean {
   return status === 'pending' || status === 'ready' || status === 'running' || status === 'waiting'
 }
 
 function standing(found: RunToExplain, open: number): string {
-  const { run, steps } = found
-  const count = (status: string) => steps.filter((step) => step.status === status).length
+  const { run } = found
+  const count = (status: StepStatus) => countOf(found, (other) => other === status)
   switch (run.status) {
     case 'scheduled':
       return `${collectingOf(found)}is to start at ${new Date(run.startAt!).toISOString()}`
@@ -109,6 +125,11 @@ function standing(found: RunToExplain, open: number): string {
   }
 }
 
+/** How many steps and items have such a status. */
+function countOf(found: RunToExplain, has: (status: StepStatus) => boolean): number {
+  return found.steps.filter(({ status }) => has(status)).length + leftOutIn(found, has)
+}
+
 /** What is said of a run that collects calls: `collects calls with key "a" until then (debounce, 3 calls so far), and `. */
 function collectingOf({ collected, shape }: RunToExplain): string {
   if (collected == null || !collected.collecting) return ''
@@ -117,7 +138,7 @@ function collectingOf({ collected, shape }: RunToExplain): string {
 }
 
 function parkedStanding(found: RunToExplain, open: number): string {
-  const failed = found.steps.filter((step) => isParked(found, step)).length
+  const failed = found.steps.filter((step) => isParked(found, step)).length + leftParked(found)
   const others = open - failed
   return `is parked after its pivot: ${counted(failed, 'step')} failed for good, and nothing is undone; an operator must retry or skip what failed, and ${counted(others, 'other open step')} ${others === 1 ? 'goes' : 'go'} on`
 }
@@ -131,20 +152,20 @@ function whyEnded({ cause }: RunToExplain['run']): string {
 }
 
 /** A paused run that was stopped has a cause. */
-function pausedStanding({ run, steps }: RunToExplain): string {
-  if (run.cause === null) return 'was paused by an operator: none of its steps begins until it is resumed'
-  const undos = steps.filter(isUndoOpen).length
+function pausedStanding(found: RunToExplain): string {
+  if (found.run.cause === null)
+    return 'was paused by an operator: none of its steps begins until it is resumed'
+  const undos = countOf(found, (status) => isUndoOpen({ status }))
   return undos > 0
     ? `is being undone, and was paused by an operator: ${counted(undos, 'step')} to go, and no compensation begins until it is resumed`
     : 'was stopped, and is paused by an operator: its undo begins once it is resumed'
 }
 
 function undoStanding(found: RunToExplain): string {
-  const { steps } = found
-  const inFlight = steps.filter(({ status }) => status === 'running').length
+  const inFlight = countOf(found, (status) => status === 'running')
   if (inFlight > 0)
     return `was stopped, and is undone once ${counted(inFlight, 'running step')} ${inFlight === 1 ? 'has' : 'have'} ended`
-  const undos = steps.filter(isUndoOpen).length
+  const undos = countOf(found, (status) => isUndoOpen({ status }))
   if (undos > 0) return `is being undone: ${counted(undos, 'step')} to go`
   const { reason, because } = capacity(found)
   // Any worker with the definition plans the undo; it needs no slot.

@@ -6,6 +6,7 @@ import type {
   RunRecord,
   RunStatus,
   StepRecord,
+  StepStatus,
   ValueRecord,
   WorkerRecord,
 } from '../../../adapter/index.ts'
@@ -14,8 +15,10 @@ import type { RunCause, SerialisedError } from '../../../cause.ts'
 /** The input of an explanation. */
 export interface RunToExplain {
   readonly run: RunRecord
-  /** Every step, ascending by number. */
+  /** Every step, ascending by number, but for the items that are left out. */
   readonly steps: readonly StepRecord[]
+  /** The items that were not read. */
+  readonly leftOut?: readonly LeftOut[] | undefined
   readonly shape: DefinitionShape
   /** The runs that its steps started, newest first. */
   readonly children?: readonly RunRecord[] | undefined
@@ -32,6 +35,17 @@ export interface RunToExplain {
   readonly workers: readonly WorkerRecord[]
   /** Epoch milliseconds, store clock. */
   readonly now: number
+}
+
+/** Items of one map, or rounds of one loop, in one status. */
+export interface LeftOut {
+  /** The number or place of the step that decided them. */
+  readonly opener: number
+  readonly map: string
+  readonly status: StepStatus
+  readonly items: number
+  /** Whether the run goes on past the failure of one of them. */
+  readonly continues: boolean
 }
 
 /**
@@ -74,14 +88,31 @@ export interface Explanation {
   readonly sentence: string
   /** What stopped the run, if it was stopped; a step's error with the upper frames of its stack, if they are stored. */
   readonly cause?: RunCause
-  /** One for each step that has not ended, in the order of the definition. Empty if the run has ended. */
+  /** One for each step that has not ended, in the order of the definition; of each map and status, at most `itemsMax` items. Empty if the run has ended. */
   readonly steps: readonly StepExplanation[]
+  /** The other items about which `steps`, `skipped` or `continued` would have had a sentence, counted by map and status. Empty for most runs. */
+  readonly more: readonly ItemsLeftOut[]
   /** One for each step that was skipped, in the order of the definition, also once the run has ended. */
   readonly skipped: readonly SkipExplanation[]
   /** One for each step that failed and past whose failure the run continued, in the order of the definition. */
   readonly continued: readonly SkipExplanation[]
   /** Once the run has ended: what the end steps of this end wait for. Absent if there are none, or if their run was not started yet. */
   readonly followUp?: Explanation
+}
+
+/** Items of a map, or rounds of a loop, of which an explanation tells only how many they are. */
+export interface ItemsLeftOut {
+  /** The name of the map or loop. */
+  readonly map: string
+  readonly status: StepStatus
+  readonly items: number
+  readonly sentence: string
+}
+
+/** Which items an explanation names. */
+export interface ExplainOptions {
+  /** How many items of each map and status have a sentence of their own. 1 to 10,000; default 100. */
+  readonly itemsMax?: number | undefined
 }
 
 /** Why a step was skipped, or how it failed. */

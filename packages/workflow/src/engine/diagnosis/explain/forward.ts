@@ -13,6 +13,7 @@ import type { SerialisedError } from '../../../cause.ts'
 import { capacity } from '../../base/run-capacity.ts'
 import { circleRemedy } from '../limit-findings.ts'
 import type { RunToExplain, StepExplanation } from './explanation.ts'
+import { leftOutIn } from './items-left-out.ts'
 
 /** The most names in one sentence: a step may depend on thousands. */
 const LISTED_MAX = 5
@@ -179,11 +180,14 @@ function pending(found: RunToExplain, step: StepRecord): StepExplanation {
     const sentence = `"${name}" will not begin: the run was stopped, and the step is cancelled before the undo begins.`
     return { step: name, reason: 'due', sentence }
   }
-  const before = found.shape.steps[step.step]!.dependsOn.map((number) => found.steps[number]!)
+  const { kind, dependsOn } = found.shape.steps[step.step]!
+  const before = dependsOn.map((number) => found.steps[number]!)
+  // A join waits for items that were not read too.
+  const left = kind === 'join' ? leftOutIn(found, (status) => !SETTLED.has(status), dependsOn[0]!) : 0
   const open = before.filter(({ status }) => !SETTLED.has(status))
   if (open.length === 0 && found.run.status === 'paused') return paused(step)
   if (open.length === 0 && step.itemKey !== undefined) return waitsForTurn(name, step.itemKey)
-  return { step: name, reason: 'dependency', sentence: `"${name}" waits for ${listOf(open)}.` }
+  return { step: name, reason: 'dependency', sentence: `"${name}" waits for ${listOf(open, left)}.` }
 }
 
 /** Only the limit of its map holds an item back that waits for nothing else. */
@@ -215,9 +219,10 @@ export function lastError(stored: JsonText): { readonly told: string; readonly e
   return { told: ` (${error.name}: ${error.message})`, error }
 }
 
-export function listOf(steps: readonly StepRecord[]): string {
+/** Names a few of these steps, and counts the others and those that were not read. */
+export function listOf(steps: readonly StepRecord[], leftOut: number): string {
   const shown = steps.slice(0, LISTED_MAX).map(({ name, status }) => `"${name}" (${status})`)
-  const left = steps.length - shown.length
+  const left = steps.length - shown.length + leftOut
   if (left > 0) shown.push(`${left} more`)
   return shown.length < 2 ? shown.join('') : `${shown.slice(0, -1).join(', ')} and ${shown.at(-1)}`
 }

@@ -11,9 +11,10 @@ import {
   standingOf,
   times,
 } from './forward.ts'
+import { leftOutIn } from './items-left-out.ts'
 
 /** Whether the step's undo has not ended. */
-export function isUndoOpen({ status }: StepRecord): boolean {
+export function isUndoOpen({ status }: Pick<StepRecord, 'status'>): boolean {
   return status === 'compensating' || status === 'compensation_failed'
 }
 
@@ -74,7 +75,8 @@ function waitsForOthers(found: RunToExplain, step: StepRecord): StepExplanation 
     return { step: name, reason: 'operator', sentence }
   }
   const open = dependentsOf(found, step).filter(isUndoOpen)
-  return { step: name, reason: 'dependency', sentence: `"${name}" is undone after ${listOf(open)}.` }
+  const left = leftOutIn(found, (status) => isUndoOpen({ status }), step.step)
+  return { step: name, reason: 'dependency', sentence: `"${name}" is undone after ${listOf(open, left)}.` }
 }
 
 /** The first parked step that must be undone before this one. */
