@@ -10,6 +10,7 @@ import {
   type Refusal,
   type RunFilter,
   type Stillness,
+  turnOfEventLoop,
   type WithinTransaction,
 } from '@belay/workflow/adapter'
 import { ProcessClock } from '../clock/process-clock.ts'
@@ -99,12 +100,14 @@ export class MemoryAdapter<C extends Clock = VirtualClock> implements Adapter, A
   readonly #rows: Rows
   readonly #wakeup: Wakeup
   readonly #listening = new Set<() => void>()
+  readonly #isReal: boolean
   #closed = false
   #isDead = false
 
   /** @internal */
   constructor(clock: C, rows: Rows, wakeup: Wakeup) {
     this.clock = clock
+    this.#isReal = (clock as Clock) === realClock
     this.#rows = rows
     this.#wakeup = wakeup
     this.stillness = stillnessOf(rows, this, () => !this.#closed && !this.#isDead)
@@ -297,6 +300,8 @@ export class MemoryAdapter<C extends Clock = VirtualClock> implements Adapter, A
 
   /** Every verb runs synchronously, which makes it atomic. Only its answer is a promise. */
   async #verb<Answer>(run: () => Answer | Promise<Answer>): Promise<Answer> {
+    // Timers of virtual time fire without a turn.
+    if (this.#isReal) await turnOfEventLoop()
     if (this.#isDead) return new Promise<never>(() => {})
     if (!this.#closed) return run()
     throw new BelayError('engine_closed', 'This memory adapter is closed. Create or connect another one.')
