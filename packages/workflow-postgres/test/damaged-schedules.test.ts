@@ -46,9 +46,7 @@ describe.each(servers)('a schedule whose row is damaged, on $name', ({ url }) =>
     await engine.start()
     const overdue = await engine.run(late)
 
-    await expect
-      .poll(async () => (await engine.schedules.history('sound')).length, WITHIN)
-      .toBeGreaterThan(2)
+    await expect.poll(async () => (await engine.schedules.history('sound')).length, WITHIN).toBeGreaterThan(2)
     await expect.poll(async () => (await overdue.status()).status, WITHIN).toBe('failed')
     await expect.poll(() => [...failed].sort(), WITHIN).toEqual(Object.keys(SPECS).sort())
     const { findings } = await engine.doctor()

@@ -9,7 +9,11 @@ const order = define('order', { version: 1, input: unchecked<number>() })
 it('a run whose payloads cannot be read keeps the only slot of a worker from no other run', async () => {
   const { clock, worker, engine: client, adapter } = engines()
   const bad = await client({ workflows: [order] }).run(order, 0)
-  const others = await client({ workflows: [order] }).runMany(order, [{ input: 1 }, { input: 2 }, { input: 3 }])
+  const others = await client({ workflows: [order] }).runMany(order, [
+    { input: 1 },
+    { input: 2 },
+    { input: 3 },
+  ])
   let isBad = true
   const refusing = changed(adapter, {
     // Inputs do not come with claims, as those that are large.

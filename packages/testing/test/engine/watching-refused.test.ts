@@ -2,7 +2,9 @@ import { define } from '@belay/workflow'
 import { expect, it } from 'vitest'
 import { changed, engines } from './bench-of-engines.ts'
 
-const order = define('order', { version: 1 }).waitForSignal('go').step('ship', { dependsOn: ['go'], run: () => 'shipped' })
+const order = define('order', { version: 1 })
+  .waitForSignal('go')
+  .step('ship', { dependsOn: ['go'], run: () => 'shipped' })
 
 it.each(['observeRuns', 'readRun'] as const)(
   'a run that the store refuses to show keeps no watcher of another run waiting: %s',
@@ -28,7 +30,8 @@ it.each(['observeRuns', 'readRun'] as const)(
     const seen: string[] = []
     for (const run of runs)
       void (async () => {
-        for await (const { status } of run.watch()) seen.push(`${run.id} ${status}`)
+        for await (const change of run.watch())
+          if (change.type === 'run') seen.push(`${run.id} ${change.status}`)
       })().catch(() => {})
     await clock.advance('5s')
 

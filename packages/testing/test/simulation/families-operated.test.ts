@@ -14,7 +14,9 @@ const FACTS = [
   ...['pause', 'resume', 'cancel', 'retry', 'retryStep', 'skipStep', 'migrateRun'].map(
     (name) => `operator: ${name} with child compensate: false`,
   ),
-  ...['retryMany', 'resumeMany', 'pauseMany', 'cancelMany without an undo'].map((name) => `operator: ${name}`),
+  ...['retryMany', 'resumeMany', 'pauseMany', 'cancelMany without an undo'].map(
+    (name) => `operator: ${name}`,
+  ),
 ]
 
 it('operators act on parents and children, whose effects are sometimes kept and whose limit is shared', async () => {

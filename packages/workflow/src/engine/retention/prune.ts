@@ -215,7 +215,6 @@ async function archiveAndPrune(
   parts: Omit<PruneParts, 'events'>,
   batch: { readonly runIds: readonly string[]; readonly finishedBefore: number; readonly archive: Archive },
 ): Promise<number> {
-  const { adapter } = parts
   const { finishedBefore, archive } = batch
   let [pruned, chars] = [0, 0]
   let runs: ArchivedRun[] = []

@@ -125,7 +125,10 @@ function rulesOf({ adapter, events, registry, runtime, settings, aside }: Retent
       keptMs,
       keyed: false,
       act: (runIds, finishedBefore) =>
-        pruneBatch({ adapter, events, registry, onRefused }, { runIds, finishedBefore, statuses: [status], archive }),
+        pruneBatch(
+          { adapter, events, registry, onRefused },
+          { runIds, finishedBefore, statuses: [status], archive },
+        ),
       cursor: null,
     }
   })
