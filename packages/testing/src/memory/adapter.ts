@@ -5,9 +5,6 @@ import {
   callback,
   checkArgument,
   checkOptions,
-  having,
-  type OptionTable,
-  type Refusal,
   type RunFilter,
   type Stillness,
   turnOfEventLoop,
@@ -36,6 +33,7 @@ import {
   tendLimits,
 } from './limits.ts'
 import { look } from './look.ts'
+import { OPTIONS } from './memory-options.ts'
 import { countRuns, listRuns, load, readResults, readRun, readStatuses } from './read.ts'
 import { Rows } from './rows.ts'
 import { findRunEnds, forgetRunEnds } from './run-ends.ts'
@@ -78,18 +76,6 @@ export function memory(options: { readonly clock?: Clock | 'real' } = {}): Memor
   return new MemoryAdapter(clock, new Rows(clock), new Wakeup())
 }
 
-const CLOCK = having<Clock>("a clock with now and after, like a VirtualClock, or 'real'", ['now', 'after'])
-
-const OPTIONS = {
-  clock: {
-    sets: "the store's time and the engine's",
-    takes: {
-      words: CLOCK.words,
-      read: (given): Clock | 'real' | Refusal => (given === 'real' ? 'real' : CLOCK.read(given)),
-    },
-  },
-} satisfies OptionTable
-
 type Verb<Name extends keyof Adapter> = Extract<Adapter[Name], (...args: never[]) => unknown>
 
 /** One connection to a memory store. Made by {@link memory}; {@link connect} makes further ones. */
@@ -100,14 +86,12 @@ export class MemoryAdapter<C extends Clock = VirtualClock> implements Adapter, A
   readonly #rows: Rows
   readonly #wakeup: Wakeup
   readonly #listening = new Set<() => void>()
-  readonly #isReal: boolean
   #closed = false
   #isDead = false
 
   /** @internal */
   constructor(clock: C, rows: Rows, wakeup: Wakeup) {
     this.clock = clock
-    this.#isReal = (clock as Clock) === realClock
     this.#rows = rows
     this.#wakeup = wakeup
     this.stillness = stillnessOf(rows, this, () => !this.#closed && !this.#isDead)
@@ -301,7 +285,7 @@ export class MemoryAdapter<C extends Clock = VirtualClock> implements Adapter, A
   /** Every verb runs synchronously, which makes it atomic. Only its answer is a promise. */
   async #verb<Answer>(run: () => Answer | Promise<Answer>): Promise<Answer> {
     // Timers of virtual time fire without a turn.
-    if (this.#isReal) await turnOfEventLoop()
+    if ((this.clock as Clock) === realClock) await turnOfEventLoop()
     if (this.#isDead) return new Promise<never>(() => {})
     if (!this.#closed) return run()
     throw new BelayError('engine_closed', 'This memory adapter is closed. Create or connect another one.')
