@@ -5,11 +5,9 @@ import {
   callback,
   checkArgument,
   checkOptions,
-  having,
-  type OptionTable,
-  type Refusal,
   type RunFilter,
   type Stillness,
+  turnOfEventLoop,
   type WithinTransaction,
 } from '@belay/workflow/adapter'
 import { ProcessClock } from '../clock/process-clock.ts'
@@ -35,6 +33,7 @@ import {
   tendLimits,
 } from './limits.ts'
 import { look } from './look.ts'
+import { OPTIONS } from './memory-options.ts'
 import { countRuns, listRuns, load, readResults, readRun, readStatuses } from './read.ts'
 import { Rows } from './rows.ts'
 import { findRunEnds, forgetRunEnds } from './run-ends.ts'
@@ -76,18 +75,6 @@ export function memory(options: { readonly clock?: Clock | 'real' } = {}): Memor
   const clock = given === 'real' ? realClock : (given ?? new VirtualClock())
   return new MemoryAdapter(clock, new Rows(clock), new Wakeup())
 }
-
-const CLOCK = having<Clock>("a clock with now and after, like a VirtualClock, or 'real'", ['now', 'after'])
-
-const OPTIONS = {
-  clock: {
-    sets: "the store's time and the engine's",
-    takes: {
-      words: CLOCK.words,
-      read: (given): Clock | 'real' | Refusal => (given === 'real' ? 'real' : CLOCK.read(given)),
-    },
-  },
-} satisfies OptionTable
 
 type Verb<Name extends keyof Adapter> = Extract<Adapter[Name], (...args: never[]) => unknown>
 
@@ -297,6 +284,8 @@ export class MemoryAdapter<C extends Clock = VirtualClock> implements Adapter, A
 
   /** Every verb runs synchronously, which makes it atomic. Only its answer is a promise. */
   async #verb<Answer>(run: () => Answer | Promise<Answer>): Promise<Answer> {
+    // Timers of virtual time fire without a turn.
+    if ((this.clock as Clock) === realClock) await turnOfEventLoop()
     if (this.#isDead) return new Promise<never>(() => {})
     if (!this.#closed) return run()
     throw new BelayError('engine_closed', 'This memory adapter is closed. Create or connect another one.')

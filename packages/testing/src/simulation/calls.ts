@@ -1,4 +1,4 @@
-import { type Adapter, ASKING_VERBS, type VerbName } from '@belay/workflow/adapter'
+import { type Adapter, ASKING_VERBS, type Outcome, skipOf, type VerbName } from '@belay/workflow/adapter'
 
 /** This adapter's verbs that ask its store something, including any verb added to the port. */
 export function verbsOf(adapter: Adapter): readonly VerbName[] {
@@ -26,4 +26,23 @@ export function isLookedAt(verb: string, args: readonly unknown[]): boolean {
 /** Counts one more. */
 export function count(counts: Map<string, number>, key: string): void {
   counts.set(key, (counts.get(key) ?? 0) + 1)
+}
+
+/** How an attempt ended, for a report. */
+export function wordsFor(outcome: Outcome): string {
+  return outcome.type === 'skipped' ? `skipped by ${skipOf(outcome.branch)?.because}` : outcome.type
+}
+
+/** Payloads that cannot be shown as JSON are shown as text. */
+export function shown(value: unknown): string {
+  return (
+    JSON.stringify(value, (_, inner: unknown) =>
+      typeof inner === 'object' ||
+      typeof inner === 'string' ||
+      typeof inner === 'number' ||
+      typeof inner === 'boolean'
+        ? inner
+        : String(inner),
+    ) ?? 'nothing'
+  )
 }

@@ -2,7 +2,7 @@ import type { StepEvent, WorkflowDefinition } from '@belay/workflow'
 import { isItem, itemIndex, mapOf, type StepRecord } from '@belay/workflow/adapter'
 import type { Dump, RunDump } from '../invariants/index.ts'
 import { checkRuns } from './check-branch.ts'
-import { compensateOf, isRound, rowsAfter, undoneWith } from './descendants.ts'
+import { compensateOf, isRound, keepsChild, rowsAfter, undoneWith } from './descendants.ts'
 
 export interface Call {
   readonly event: StepEvent
@@ -78,7 +78,9 @@ function checkUndoCall({ found, definition }: Call, row: StepRecord, broken: Rep
   }
   for (const later of rowsAfter(found, definition, row)) {
     const open = later.status === 'compensating' || later.status === 'compensation_failed'
-    const stands = later.status === 'completed' && compensateOf(definition, later) !== 'never'
+    // A step whose child keeps its effects stays completed.
+    const isKept = keepsChild(definition, later.step)
+    const stands = later.status === 'completed' && !isKept && compensateOf(definition, later) !== 'never'
     const hasEffect = undoneWith(definition, found, later).some(({ status }) => status === 'completed')
     if (open || (stands && hasEffect)) {
       broken(`${call} was called while step ${later.step}, which came after it, is ${later.status}`)

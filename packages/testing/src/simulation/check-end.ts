@@ -11,7 +11,7 @@ import {
 import type { RunDump } from '../invariants/index.ts'
 import { checkBranch } from './check-branch.ts'
 import { hasParkedChild, isParked } from './check-family.ts'
-import { compensateOf, isRound, itemsOf, rowsAfter, stepOf, undoneWith } from './descendants.ts'
+import { compensateOf, isRound, itemsOf, keepsChild, rowsAfter, stepOf, undoneWith } from './descendants.ts'
 import { STAND_IN } from './plan.ts'
 
 /** What an oracle knows, by run and the step's name. */
@@ -170,9 +170,9 @@ function joined(end: End, join: StepRecord): JsonText {
   return `[${texts.join(',')}]`
 }
 
-/** The errors among a map's results have no stacks: those of thousands of items would not fit. */
-function withoutStacks(error: JsonText): string {
-  return JSON.stringify(JSON.parse(error!, (field, value) => (field === 'stack' ? undefined : value)))
+/** Settled values carry errors without their stacks. */
+function withoutStacks(error: JsonText): JsonText {
+  return JSON.stringify(JSON.parse(error!, (key, value: unknown) => (key === 'stack' ? undefined : value)))
 }
 
 /** Each round but the first comes after one that completed, or has completed before it was undone. */
@@ -213,8 +213,7 @@ function leastLengthMs(wait: Wait): number {
 
 /** Whether the step's child has completed, and keeps its effects: then its undo changes nothing. */
 function hasKeptChild({ found, definition, runs }: End, { step }: StepRecord): boolean {
-  const { wait } = stepOf(definition, step) ?? {}
-  if (wait?.kind !== 'child' || !wait.keepsEffects) return false
+  if (!keepsChild(definition, step)) return false
   const isOwn = ({ run }: RunDump) => run.parent?.runId === found.run.runId && run.parent.step === step
   return runs.some((other) => isOwn(other) && other.run.status === 'completed')
 }

@@ -109,8 +109,8 @@ function checkFamily(
   if (outcome.type === 'completed' || outcome.type === 'repeated') {
     if (child?.status !== 'completed') broken(`${where} completed with a child that is ${child?.status}`)
   } else if (outcome.type === 'compensated' && child !== undefined && !isRetried(child.runId)) {
-    const isOver =
-      isBuried(child) || (isTerminal(child.status) && (wait.keepsEffects || child.status !== 'completed'))
+    // A child that completed and keeps its effects was not undone: its step is told to stay as it was.
+    const isOver = isBuried(child) || (isTerminal(child.status) && child.status !== 'completed')
     if (!isOver) broken(`${where} was undone, and its child ${child.runId} is ${child.status}`)
   }
 }

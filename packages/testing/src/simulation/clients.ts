@@ -7,6 +7,7 @@ import {
   templateOf,
 } from '@belay/workflow/adapter'
 import { withFollowUps } from './definitions.ts'
+import { openCircles } from './families.ts'
 import { untilDeath } from './faulty-adapter.ts'
 import type { Fleet, Living } from './fleet.ts'
 import { limitOperation, resetLimits } from './limits.ts'
@@ -142,6 +143,14 @@ export class Clients {
     this.act({ name: 'reset limits', act: ({ engine }) => resetLimits(engine) })
   }
 
+  /** Families that wait for themselves, as the doctor finds them, get enough slots. */
+  openCircles(): void {
+    const act: Operation['act'] = async ({ engine }) => {
+      if (await openCircles(engine)) this.#stage.count('a family that waits for itself is found')
+    }
+    this.act({ name: 'look for circles', act })
+  }
+
   setLimit(): void {
     this.act(limitOperation(this.#stage.limitsRandom))
   }
@@ -172,13 +181,13 @@ export class Clients {
   }
 
   /** An operator acts through some living process. `done` is called if the action was answered. */
-  act({ name, runId, workflow, act }: Operation, done?: () => void): void {
+  act({ act, ...operation }: Operation, done?: () => void): void {
     const living = this.#fleet.any()
     if (living === undefined) return
-    this.#stage.trace(() => `operator: ${name} ${runId ?? ''}`)
+    this.#stage.trace(() => `operator: ${operation.name} ${operation.runId ?? ''}`)
     // The action may have been refused, or the connection broke. Both are allowed.
     const told = () => {
-      this.#stage.countOperation(name, workflow)
+      this.#stage.countOperation(operation)
       done?.()
     }
     void act(living).then(told, () => {})

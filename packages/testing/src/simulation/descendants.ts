@@ -22,6 +22,12 @@ export function stepOf({ steps }: WorkflowDefinition, row: number): StepDefiniti
   return isItem(row) && (map?.part === 'map' || map?.part === 'repeat') ? map.item : step
 }
 
+/** Whether the row has a child whose effects are kept once it has completed. */
+export function keepsChild(definition: WorkflowDefinition, row: number): boolean {
+  const { wait } = stepOf(definition, row) ?? {}
+  return wait?.kind === 'child' && wait.keepsEffects
+}
+
 /** The rows of a map's items, in their order. */
 export function itemsOf({ steps }: RunDump, map: number): readonly StepRecord[] {
   return steps.filter(({ step }) => isItem(step) && mapOf(step) === map)

@@ -40,6 +40,8 @@ export interface FaultyParts extends Pick<Ask, 'onAsk' | 'onAnswer'> {
   readonly hints: Hints
   readonly random: Random
   readonly rates: () => FaultRates
+  /** A call begins: the process may be frozen before the store is asked. */
+  readonly onBegin: (verb: string, args: readonly unknown[]) => void
 }
 
 /**
@@ -61,12 +63,13 @@ export function faultyAdapter(store: Adapter, parts: FaultyParts): Adapter {
 }
 
 function faultyVerb(store: Adapter, verb: string, parts: FaultyParts) {
-  const { process, server, shared, random, rates, onAsk, onAnswer } = parts
+  const { process, server, shared, random, rates, onBegin, onAsk, onAnswer } = parts
   const call = store[verb as keyof Adapter] as (...args: unknown[]) => Promise<unknown>
   const ask = (args: unknown[]) =>
     shared.ask({ verb, args, run: () => call.apply(store, args), onAsk, onAnswer })
   return async (...args: unknown[]) => {
     const within = isWithin(args)
+    onBegin(verb, args)
     await process.turn(randomDelayMs(parts))
     if (!within) await shared.free(() => process.turn())
     if (random.chance(rates().failsBefore)) throw lostConnection(verb)

@@ -65,6 +65,13 @@ export class Fleet {
     await scheduler.settle()
   }
 
+  /** One living process that is not frozen, if there is any. */
+  awake(): Living | undefined {
+    const { random, scheduler } = this.#stage
+    const awake = this.living.filter(({ process }) => process.frozenUntil <= scheduler.now)
+    return awake.length === 0 ? undefined : random.pick(awake)
+  }
+
   /** One living process, if there is any. */
   any(): Living | undefined {
     return this.living.length === 0 ? undefined : this.#stage.random.pick(this.living)

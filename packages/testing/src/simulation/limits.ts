@@ -1,6 +1,7 @@
 import type { Engine, StepEvent, WorkflowDefinition } from '@belay/workflow'
 import { templateOf } from '@belay/workflow/adapter'
 import type { Dump, RunDump } from '../invariants/index.ts'
+import { isOfFamilies, isRaised } from './families.ts'
 import type { Operation } from './operator.ts'
 import type { Plan, SimulatedStep, Version } from './plan.ts'
 import type { Random } from './random.ts'
@@ -114,8 +115,8 @@ export function limitOperation(random: Random): Operation {
 
 /** Goes back to what code says, so that everything can come to rest. */
 export async function resetLimits(engine: Engine): Promise<void> {
-  for (const { name, set } of await engine.limits.list())
-    if (set !== undefined) await engine.limits.reset(name)
+  for (const { name, set, concurrency } of await engine.limits.list())
+    if (set !== undefined && !isRaised(concurrency)) await engine.limits.reset(name)
 }
 
 /** By its name: as many as come in time are under way under a rate. */
@@ -127,7 +128,7 @@ function isRate(limit: string): boolean {
 export function checkSlots({ limits }: Dump, broken: (violation: string) => void): void {
   const taken = new Map<string, number>()
   for (const { limit, key } of limits?.slots ?? []) {
-    if (isRate(limit)) continue
+    if (isRate(limit) || isOfFamilies(limit)) continue
     const name = `${limit} of ${key}`
     taken.set(name, (taken.get(name) ?? 0) + 1)
   }

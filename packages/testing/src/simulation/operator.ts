@@ -9,6 +9,8 @@ export interface Operation {
   readonly runId?: string
   /** The workflow of that run, for the report. */
   readonly workflow?: string
+  /** Whether a step of another run has started it. */
+  readonly isChild?: boolean
   readonly act: (parts: {
     readonly engine: Engine
     readonly workflows: readonly WorkflowDefinition[]
@@ -26,11 +28,12 @@ export function operationOn({ runs }: Dump, random: Random): Operation | undefin
   // Operators look after runs that do not go on by themselves.
   const needy = runs.filter(({ run }) => NEED_HELP.has(run.status))
   const found = random.pick(needy.length > 0 && random.chance(0.4) ? needy : runs)
-  const { runId, workflow } = found.run
+  const { runId, workflow, parent } = found.run
+  const isChild = parent !== null && parent.step !== null
   const fitting = random.chance(0.1) ? reading(random) : fittingOperation(found, random)
   if (fitting === undefined) return undefined
   const [name, act] = fitting
-  return { name, runId, workflow, act: (parts) => act(parts.engine.runs.handle(runId), parts) }
+  return { name, runId, workflow, isChild, act: (parts) => act(parts.engine.runs.handle(runId), parts) }
 }
 
 const NEED_HELP: ReadonlySet<string> = new Set(['failed', 'compensated', 'compensation_failed', 'parked'])

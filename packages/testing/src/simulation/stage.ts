@@ -1,6 +1,6 @@
 import { createEngine, type Engine, type WorkflowDefinition } from '@belay/workflow'
-import { type Adapter, type Outcome, type RunEnd, skipOf } from '@belay/workflow/adapter'
-import { isWithin, nameOfCall, verbsOf } from './calls.ts'
+import type { Adapter, RunEnd } from '@belay/workflow/adapter'
+import { isWithin, nameOfCall, shown, verbsOf, wordsFor } from './calls.ts'
 import { FlowOracle } from './check-flow.ts'
 import { CollectedCalls } from './collected.ts'
 import { Damage } from './damage.ts'
@@ -12,6 +12,7 @@ import { type Flow, flowOf } from './flow.ts'
 import { type HandlerParts, PAYLOAD_MAX_BYTES, workflowsOf } from './handlers.ts'
 import { Hints } from './hints.ts'
 import { InFlight } from './in-flight.ts'
+import type { Operation } from './operator.ts'
 import { Oracle } from './oracle.ts'
 import type { Plan } from './plan.ts'
 import { Random } from './random.ts'
@@ -68,6 +69,8 @@ export class Stage {
   readonly calls: Record<string, number> = {}
   isCalm = false
   turns = 0
+  /** Called when a process is about to ask its store for something. */
+  onBegin: (process: Process, verb: string, args: readonly unknown[]) => void = () => {}
   readonly #options: SimulationOptions
   readonly #rates: FaultRates
   readonly #inspected: Adapter
@@ -169,6 +172,7 @@ export class Stage {
       hints,
       random,
       rates: () => (this.isCalm ? CALM : this.#rates),
+      onBegin: (verb, args) => this.onBegin(process, verb, args),
       onAsk: (verb, args) => oracle.asked(verb, args),
       onAnswer: async (verb, args, answer) => {
         this.count(nameOfCall(verb, args))
@@ -238,8 +242,9 @@ export class Stage {
   }
 
   /** What an operator did, and to a run with which kinds of steps. */
-  countOperation(name: string, workflow: string | undefined): void {
+  countOperation({ name, workflow, isChild = false }: Omit<Operation, 'act'>): void {
     this.count(`operator: ${name}`)
+    if (isChild) this.count(`operator: ${name} on a child`)
     const plan = this.plans.find((other) => other.name === workflow)
     for (const feature of plan === undefined ? [] : featuresOf(plan.versions[0]!))
       this.count(`operator: ${name} with ${feature}`)
@@ -277,22 +282,4 @@ export class Stage {
         onAnswer: (...answer) => this.oracle.answered(...answer),
       })
   }
-}
-
-function wordsFor(outcome: Outcome): string {
-  return outcome.type === 'skipped' ? `skipped by ${skipOf(outcome.branch)?.because}` : outcome.type
-}
-
-/** Payloads that cannot be shown as JSON are shown as text. */
-function shown(value: unknown): string {
-  return (
-    JSON.stringify(value, (_, inner: unknown) =>
-      typeof inner === 'object' ||
-      typeof inner === 'string' ||
-      typeof inner === 'number' ||
-      typeof inner === 'boolean'
-        ? inner
-        : String(inner),
-    ) ?? 'nothing'
-  )
 }

@@ -1,4 +1,5 @@
 import { randomStart } from './collected.ts'
+import { familyPlans, showsFamilies } from './families.ts'
 import { type Flow, flowPlan } from './flow.ts'
 import { leavingLimits, withLimits } from './limits.ts'
 import { type Plan, randomPlan } from './plan.ts'
@@ -19,6 +20,7 @@ export function worldPlans(
   seed: number,
   { random, limitsRandom, flow, flowRandom }: Chances,
 ): readonly Plan[] {
+  if (showsFamilies(seed)) return familyPlans(random)
   const count = random.integer(1, 2)
   const plans = Array.from({ length: count }, (_, n) =>
     randomPlan(random.fork(), `w${n}`, n + 1 < count ? `w${n + 1}` : undefined),

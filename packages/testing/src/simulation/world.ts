@@ -1,9 +1,11 @@
 import { isTerminal } from '@belay/workflow/adapter'
 import { isParked } from './check-family.ts'
 import { Clients } from './clients.ts'
+import { Abandonment, showsFamilies } from './families.ts'
 import { Fleet } from './fleet.ts'
 import { FlowClients } from './flow-clients.ts'
 import { areLimitsAtRest, hasLimits } from './limits.ts'
+import type { Process } from './scheduler.ts'
 import { type SimulationOptions, Stage } from './stage.ts'
 
 /** Virtual time after the chaos within which everything must come to rest. */
@@ -39,7 +41,7 @@ export interface SimulationReport {
  */
 export async function simulate(options: SimulationOptions): Promise<SimulationReport> {
   const stage = await Stage.open(options)
-  const world = new World(stage)
+  const world = new World(stage, options.seed)
   try {
     await world.run()
     return await world.report(options.seed)
@@ -54,12 +56,16 @@ class World {
   readonly #fleet: Fleet
   readonly #clients: Clients
   readonly #flowClients: FlowClients
+  readonly #hasFamilies: boolean
 
-  constructor(stage: Stage) {
+  constructor(stage: Stage, seed: number) {
     this.#stage = stage
     this.#fleet = new Fleet(stage, (living, tx) => this.#clients.within(living, tx))
     this.#clients = new Clients(stage, this.#fleet)
     this.#flowClients = new FlowClients(stage, this.#fleet, this.#clients)
+    this.#hasFamilies = showsFamilies(seed)
+    const abandonment = new Abandonment(seed, (process, parentId) => this.#abandon(process, parentId))
+    stage.onBegin = (...call) => abandonment.meets(...call)
   }
 
   async run(): Promise<void> {
@@ -106,6 +112,18 @@ class World {
     }
   }
 
+  /** A worker is frozen until its steps are lost, and an operator stops the run for which it is about to act. */
+  #abandon(process: Process, runId: string): void {
+    const { isCalm, scheduler, leaseMs } = this.#stage
+    if (isCalm) return
+    scheduler.freeze(process, 3 * leaseMs)
+    const cancelled = this.#fleet.awake()?.engine.runs.handle(runId).cancel({ compensate: false })
+    void cancelled?.then(
+      () => this.#stage.count('a run is abandoned while its child is being started'),
+      () => {},
+    )
+  }
+
   /** In some worlds a run's rows are damaged, once. Not while a transaction is open in the only session. */
   async #damage(): Promise<void> {
     const { damage, shared } = this.#stage
@@ -131,6 +149,7 @@ class World {
       }
       if (!(await this.#turn())) break
       if (stage.turns % SIGNAL_EVERY === 0) await this.#clients.signalEverything()
+      if (stage.turns % SIGNAL_EVERY === 0 && this.#hasFamilies) this.#clients.openCircles()
     }
   }
 

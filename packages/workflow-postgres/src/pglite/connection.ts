@@ -1,8 +1,8 @@
+import { turnOfEventLoop } from '@belay/workflow/adapter'
 import type { PGliteInterface, Transaction } from '@electric-sql/pglite'
 import type { Connection } from '../connection/connection.ts'
 import { inSchema, makeStatementsFor, type Statement } from '../connection/statement.ts'
 import { classified, isReadOnly } from './errors.ts'
-import { turnOfEventLoop } from './event-loop.ts'
 import { isStale, preparedIn } from './prepared.ts'
 
 /** Runs statements over a PGlite session or a transaction in it. */

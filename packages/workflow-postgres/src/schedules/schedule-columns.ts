@@ -1,4 +1,4 @@
-import type { FiringRecord, JsonText, ScheduleRecord } from '@belay/workflow/adapter'
+import type { FiringRecord, JsonText, ScheduleRecord, ScheduleSpec } from '@belay/workflow/adapter'
 
 /** An instant as epoch milliseconds. */
 function inMs(column: string): string {
@@ -44,17 +44,53 @@ export function decodeSchedule(row: ScheduleRow): ScheduleRecord {
   return {
     name: row.name,
     workflow: row.workflow,
-    spec: JSON.parse(row.spec),
+    spec: soundSpec(JSON.parse(row.spec)),
     input: row.input,
     pausedAt: row.paused_at,
     pauseReason: row.pause_reason,
-    nextAt: row.next_at,
-    dueAt: row.due_at,
+    nextAt: finite(row.next_at),
+    dueAt: finite(row.due_at),
     revision: row.revision,
     firings: row.firings,
     createdAt: row.created_at,
     updatedAt: row.updated_at,
   }
+}
+
+/**
+ * A spec that a hand or a bad restore has damaged is read as one whose times cannot be computed: its firings fail one by one and say so, instead of
+ * ending every look at schedules.
+ */
+function soundSpec(stored: unknown): ScheduleSpec {
+  const given = isObject(stored) ? (stored as Partial<ScheduleSpec>) : {}
+  return {
+    ...EMPTY,
+    ...given,
+    timing: isObject(given.timing) ? given.timing : EMPTY.timing,
+    tags: Array.isArray(given.tags) ? given.tags : EMPTY.tags,
+  }
+}
+
+const EMPTY: ScheduleSpec = {
+  timing: { everyMs: 0, anchorAt: 0 },
+  version: null,
+  overlap: 'skip',
+  catchUp: 'last',
+  jitterMs: 0,
+  until: null,
+  tags: [],
+  timeAs: null,
+  declared: false,
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null
+}
+
+/** An infinite time is a damaged one, as in `read_upcoming`: it never comes, or it passed long ago. */
+function finite(ms: number | null): number | null {
+  if (ms === null || Number.isFinite(ms)) return ms
+  return ms > 0 ? null : 0
 }
 
 export function decodeFiring(row: FiringRow): FiringRecord {

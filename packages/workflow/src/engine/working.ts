@@ -277,7 +277,10 @@ export class Working {
     const { settings, events, registry } = this.#parts
     const { adapter, runtime, log, retention } = settings
     if (retention === undefined) return
-    this.#retention = new Retention({ adapter, registry, runtime, log, events, settings: retention })
+    this.#retention = new Retention({
+      ...{ adapter, registry, runtime, log, events, aside: this.aside },
+      settings: retention,
+    })
     this.#retention.start()
   }
 }

@@ -18,6 +18,8 @@ import {
 } from '../../options/index.ts'
 import type { DefinitionRegistry } from '../base/definition-registry.ts'
 import type { EventHub } from '../base/events.ts'
+import { isUnavailable } from '../base/outage.ts'
+import { sendApart } from '../base/send-apart.ts'
 import { historyEntry, type RunHistoryEntry } from '../control/history.ts'
 import type { SeenRun } from '../runs/run-feed.ts'
 import { type RunSnapshot, runSnapshot } from '../runs/run-snapshot.ts'
@@ -129,11 +131,22 @@ export interface PruneParts {
   readonly adapter: Adapter
   readonly events: EventHub
   readonly registry: Pick<DefinitionRegistry, 'marked'>
+  /** The store refuses to read or to delete this run, and nothing else. */
+  readonly onRefused: (runId: string, error: unknown) => void
 }
 
-/** Prunes until no run is old enough, the limit is reached, or the signal fires. */
-export async function pruneRuns(parts: PruneParts, settings: PruneSettings): Promise<PruneReport> {
-  const { adapter } = parts
+/**
+ * Prunes until no run is old enough, the limit is reached, or the signal fires. Then throws the store's error about the first run that it refused to
+ * delete, if there is one.
+ */
+export async function pruneRuns(
+  given: Omit<PruneParts, 'onRefused'>,
+  settings: PruneSettings,
+): Promise<PruneReport> {
+  const { adapter } = given
+  const refused: unknown[] = []
+  const onRefused = (_: string, error: unknown) => void refused.push(error)
+  const parts = { ...given, onRefused }
   const { statuses, narrowing, signal, limit, batch } = settings
   const finishedBefore = (await adapter.now()) - settings.olderThanMs
   let [pruned, batches] = [0, 0]
@@ -153,6 +166,7 @@ export async function pruneRuns(parts: PruneParts, settings: PruneSettings): Pro
     },
     stopped: () => signal?.aborted === true,
   })
+  if (refused.length > 0) throw refused[0]
   return { pruned: walked.done, batches: walked.batches, more: walked.more }
 }
 
@@ -166,19 +180,39 @@ export async function pruneBatch(
     readonly archive: Archive | undefined
   },
 ): Promise<number> {
-  const { adapter, events } = parts
+  const { events } = parts
   const { runIds, finishedBefore, statuses, archive } = batch
   const pruned =
     archive === undefined
-      ? (await adapter.prune({ runIds, finishedBefore })).length
+      ? await deleteApart(parts, runIds, finishedBefore)
       : await archiveAndPrune(parts, { runIds, finishedBefore, archive })
   if (pruned > 0) events.emit('runs.pruned', { pruned, statuses })
   return pruned
 }
 
+/** A run that the store refuses to delete, as one to which another table refers, keeps no others. Resolves to the number of deleted runs. */
+async function deleteApart(
+  { adapter, onRefused }: Pick<PruneParts, 'adapter' | 'onRefused'>,
+  runIds: readonly string[],
+  finishedBefore: number,
+): Promise<number> {
+  let pruned = 0
+  await sendApart(runIds, {
+    send: async (part) => {
+      pruned += (await adapter.prune({ runIds: part, finishedBefore })).length
+    },
+    refused: onRefused,
+    heldUp: () => {},
+    unanswered: (_, error) => {
+      throw error
+    },
+  })
+  return pruned
+}
+
 /** Reads one run at a time, so that archiving does not take connections from running steps. */
 async function archiveAndPrune(
-  { adapter, registry }: Pick<PruneParts, 'adapter' | 'registry'>,
+  parts: Omit<PruneParts, 'events'>,
   batch: { readonly runIds: readonly string[]; readonly finishedBefore: number; readonly archive: Archive },
 ): Promise<number> {
   const { finishedBefore, archive } = batch
@@ -187,21 +221,43 @@ async function archiveAndPrune(
   const takeOver = async () => {
     if (runs.length === 0) return
     await archive(runs)
-    pruned += (await adapter.prune({ runIds: runs.map(({ id }) => id), finishedBefore })).length
+    pruned += await deleteApart(
+      parts,
+      runs.map(({ id }) => id),
+      finishedBefore,
+    )
     runs = []
     chars = 0
   }
   for (const runId of batch.runIds) {
-    const found = await adapter.readRun(runId)
-    if (found === null || !isEndedBefore(found.run, finishedBefore)) continue
-    const history = await adapter.readHistory({ runId, limit: HISTORY_MAX })
-    const { parents } = await registry.marked(found.run.definitionId)
-    runs.push({ ...runSnapshot({ ...found, parents }), history: history.map(historyEntry) })
-    chars += payloadChars(found) + historyChars(history)
+    let read: { readonly run: ArchivedRun; readonly chars: number } | null
+    try {
+      read = await readForArchive(parts, runId, finishedBefore)
+    } catch (error) {
+      if (isUnavailable(error)) throw error
+      parts.onRefused(runId, error)
+      continue
+    }
+    if (read === null) continue
+    runs.push(read.run)
+    chars += read.chars
     if (chars >= ARCHIVE_CHARS_MAX) await takeOver()
   }
   await takeOver()
   return pruned
+}
+
+async function readForArchive(
+  { adapter, registry }: Pick<PruneParts, 'adapter' | 'registry'>,
+  runId: string,
+  finishedBefore: number,
+): Promise<{ readonly run: ArchivedRun; readonly chars: number } | null> {
+  const found = await adapter.readRun(runId)
+  if (found === null || !isEndedBefore(found.run, finishedBefore)) return null
+  const history = await adapter.readHistory({ runId, limit: HISTORY_MAX })
+  const { parents } = await registry.marked(found.run.definitionId)
+  const run = { ...runSnapshot({ ...found, parents }), history: history.map(historyEntry) }
+  return { run, chars: payloadChars(found) + historyChars(history) }
 }
 
 function isEndedBefore({ finishedAt }: RunRecord, instant: number): boolean {

@@ -5,6 +5,7 @@ import type { EventHub } from '../base/events.ts'
 import { Loop } from '../base/loop.ts'
 import { isUnavailable } from '../base/outage.ts'
 import { pause, type Runtime, within } from '../base/runtime.ts'
+import type { SetAside } from '../base/set-aside.ts'
 import { archiveApart } from './archive-apart.ts'
 import { walkEnded } from './ended-runs.ts'
 import { pruneBatch } from './prune.ts'
@@ -24,6 +25,7 @@ interface RetentionParts {
   readonly events: EventHub
   readonly registry: Pick<DefinitionRegistry, 'marked'>
   readonly settings: RetentionSettings
+  readonly aside: SetAside
 }
 
 /** One duration of the policy, with its progress. */
@@ -113,8 +115,9 @@ export class Retention {
   }
 }
 
-function rulesOf({ adapter, events, registry, runtime, settings }: RetentionParts): readonly Rule[] {
+function rulesOf({ adapter, events, registry, runtime, settings, aside }: RetentionParts): readonly Rule[] {
   const { archive: given } = settings
+  const onRefused = (runId: string, error: unknown) => void aside.refused({ during: 'pruning', runId }, error)
   const rules = settings.ends.map(({ status, keptMs }): Rule => {
     const archive = given && archiveApart(given, runtime)
     return {
@@ -122,7 +125,10 @@ function rulesOf({ adapter, events, registry, runtime, settings }: RetentionPart
       keptMs,
       keyed: false,
       act: (runIds, finishedBefore) =>
-        pruneBatch({ adapter, events, registry }, { runIds, finishedBefore, statuses: [status], archive }),
+        pruneBatch(
+          { adapter, events, registry, onRefused },
+          { runIds, finishedBefore, statuses: [status], archive },
+        ),
       cursor: null,
     }
   })

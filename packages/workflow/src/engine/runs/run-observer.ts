@@ -3,8 +3,9 @@ import type { Clock } from '../../clock.ts'
 import { BelayError } from '../../errors.ts'
 import type { DefinitionRegistry } from '../base/definition-registry.ts'
 import { idlingOf, Loop, NOW } from '../base/loop.ts'
-import type { OutageWatch } from '../base/outage.ts'
+import { isUnavailable, type OutageWatch } from '../base/outage.ts'
 import { type Runtime, stillnessOf } from '../base/runtime.ts'
+import { sendApart } from '../base/send-apart.ts'
 import type { StoreHistory } from '../base/store-history.ts'
 import { readRun, readWholeRun } from './read-run.ts'
 import { RunFeed, type SeenRun } from './run-feed.ts'
@@ -151,20 +152,40 @@ export class RunObserver {
     if (isDue) this.#asksAllAt = now + this.#parts.tickMs
     const asked = [...(isDue ? this.#runs.keys() : this.#hinted)]
     this.#hinted.clear()
+    const failures: unknown[] = []
     for (let start = 0; start < asked.length; start += ASK_MAX) {
-      await this.#ask(asked.slice(start, start + ASK_MAX))
+      failures.push(...(await this.#ask(asked.slice(start, start + ASK_MAX))))
     }
+    // All others have been told.
+    if (failures.length > 0) throw failures[0]
     return asked.length > 0
   }
 
-  async #ask(runIds: readonly string[]): Promise<void> {
+  /** Resolves to the errors about runs that the store refuses to show. Rejects if it cannot be reached. */
+  async #ask(runIds: readonly string[]): Promise<readonly unknown[]> {
     const prints = new Map<string, ObservedRun>()
-    for (const print of await this.#parts.adapter.observeRuns(runIds)) prints.set(print.runId, print)
-    const changed = runIds.filter((runId) => hasChanged(this.#runs.get(runId), prints.get(runId)))
+    const asked: string[] = []
+    const failures: unknown[] = []
+    const refused = (_: string, error: unknown) => void failures.push(error)
+    await sendApart(runIds, {
+      send: async (part) => {
+        for (const print of await this.#parts.adapter.observeRuns(part)) prints.set(print.runId, print)
+        asked.push(...part)
+      },
+      refused,
+      heldUp: refused,
+      unanswered: (_, error) => {
+        throw error
+      },
+    })
+    const changed = asked.filter((runId) => hasChanged(this.#runs.get(runId), prints.get(runId)))
     for (let start = 0; start < changed.length; start += READS_MAX) {
       const reads = changed.slice(start, start + READS_MAX)
-      await Promise.all(reads.map((runId) => this.#read(runId, prints.get(runId))))
+      const ends = await Promise.allSettled(reads.map((runId) => this.#read(runId, prints.get(runId))))
+      for (const end of ends) if (end.status === 'rejected') failures.push(end.reason)
+      if (failures.some(isUnavailable)) return failures
     }
+    return failures
   }
 
   /** Reads what has changed of a run: the run with its steps, or only its values. */

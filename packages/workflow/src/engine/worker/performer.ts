@@ -28,6 +28,8 @@ function isUndo({ claim }: Attempt): boolean {
 
 /** How often attempts that wait for a slot are looked at. */
 const LOOK_MS = 200
+/** The most attempts that leave their place to others: if the store refuses all payloads, a worker leases no more than these. */
+const RESTING_MAX = 100
 
 /** Performs attempts: reads their payloads, waits for a slot, makes sure that the lease holds, and calls the handler. */
 export class Performer {
@@ -42,6 +44,8 @@ export class Performer {
   /** Handlers that have ended since the last look. */
   #ended = 0
   #looking = false
+  /** Attempts that rest, and take no room. */
+  #resting = 0
 
   constructor(parts: PerformerParts) {
     this.#parts = parts
@@ -147,13 +151,26 @@ export class Performer {
       } catch (error) {
         if (BelayError.is(error) && error.code === 'unknown_run') return false
         const subject = { during: 'reading payloads', runId: attempt.claim.runId, step: attempt.step.name }
-        await pause(
-          runtime.clock,
-          isUnreachable(error) ? outage.failed(error) : aside.refused(subject, error),
-        )
+        if (isUnreachable(error)) await pause(runtime.clock, outage.failed(error))
+        else await this.#rest(attempt, aside.refused(subject, error))
         if (capacity.isClosed || attempt.phase !== 'queued') return false
       }
     }
+  }
+
+  /** Others may take the place of an attempt whose payloads the store refuses to read, while it waits for another try. */
+  async #rest(attempt: Attempt, forMs: number): Promise<void> {
+    const { runtime, capacity } = this.#parts
+    const makesRoom = this.#resting < RESTING_MAX
+    if (makesRoom) {
+      this.#resting += 1
+      capacity.free()
+      this.#hasRead(attempt)
+    }
+    await pause(runtime.clock, forMs)
+    if (!makesRoom) return
+    this.#resting -= 1
+    capacity.take()
   }
 
   /** This process may have stood still for longer than its lease: another worker may have its steps by now. */

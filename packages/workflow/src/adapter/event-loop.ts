@@ -4,8 +4,8 @@ const UNTURNED_MS_MAX = 10
 let turn: { readonly began: number; readonly over: Promise<void> } | undefined
 
 /**
- * Waits for the next turn of the event loop if there was none for too long. PGlite answers without one, so a loop of awaited calls would keep timers,
- * and with them every worker in this process, from ever running. Called before a statement, never in a transaction.
+ * Waits for the next turn of the event loop if there was none for too long. A store inside the process answers without one, so a loop of awaited calls
+ * would keep timers, and with them every worker in this process, from ever running. For the adapters of such stores, before each call.
  */
 export async function turnOfEventLoop(): Promise<void> {
   turn ??= { began: performance.now(), over: nextTurn() }
@@ -19,7 +19,8 @@ function nextTurn(): Promise<void> {
       resolve()
     }
     // Browsers have no setImmediate, and their timers come at most every few milliseconds.
-    if (typeof setImmediate === 'function') setImmediate(over)
-    else setTimeout(over)
+    const { setImmediate } = globalThis as { readonly setImmediate?: (fire: () => void) => void }
+    if (setImmediate === undefined) setTimeout(over)
+    else setImmediate(over)
   })
 }
