@@ -143,7 +143,7 @@ locked_steps as materialized (
   join belay.workflow_steps s on s.run_id = any (array[n.run_id])
   join belay.workflow_runs r on r.id = any (array[n.run_id])
   where s.worker_id = any (array[n.worker_id]) and s.status = any (n.leased_statuses)
-    and ($6::uuid[] is null or s.run_id = any ($6::uuid[]))
+    and ($6::uuid[] is null or n.run_id = any ($6::uuid[]))
   limit $2::int
   for update of s skip locked
 ),
