@@ -16,15 +16,15 @@ export function withVerbs(store: Adapter, verbs: Partial<Adapter>): Adapter {
 
 /**
  * Resolves to the violations of the first world that has one like this, else to all that were found. A defect may also show in other ways. `likely` is
- * a seed whose world showed the defect quickly. It only saves time: after a change of the worlds, others show it.
+ * a seed whose world showed the defect quickly. It only saves time: after a change of the worlds, others of `seeds` show it.
  */
 export async function violationsLike(
   wanted: RegExp,
   likely: number,
   sabotage: (store: Adapter) => Adapter,
+  seeds: readonly number[] = Array.from({ length: SEEDS_TO_NOTICE }, (_, seed) => seed + 1),
 ): Promise<readonly string[]> {
   const others: string[] = []
-  const seeds = Array.from({ length: SEEDS_TO_NOTICE }, (_, seed) => seed + 1)
   for (const seed of [likely, ...seeds]) {
     const { violations } = await simulate({ seed, sabotage })
     if (wanted.test(violations.join())) return violations
