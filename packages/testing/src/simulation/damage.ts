@@ -33,8 +33,10 @@ export class Damage {
   pick({ runs }: Dump): { readonly runId: string; readonly kind: DamageKind } | undefined {
     const live = runs.filter(({ run }) => !isTerminal(run.status))
     if (live.length === 0) return undefined
-    const { runId } = this.#random.pick(live).run
+    const { runId, parent } = this.#random.pick(live).run
     this.#family.add(runId)
+    // Dumps leave the damaged run out, and with it the way to its parent.
+    if (parent !== null) this.#family.add(parent.runId)
     return { runId, kind: this.#random.pick(KINDS) }
   }
 

@@ -16,7 +16,7 @@ describe('the oracle notices a store', () => {
 
   it('that forgets in which order the items of a retried map begin', async () => {
     const wanted = /map_keeps_its_limit|map_wastes_no_turn/
-    const violations = await violationsLike(wanted, 42, (store) =>
+    const violations = await violationsLike(wanted, 717, (store) =>
       withVerbs(store, {
         changeRun: (request) =>
           store.changeRun({
