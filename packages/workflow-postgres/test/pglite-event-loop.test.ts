@@ -12,18 +12,21 @@ describe('a loop of awaited calls on PGlite', () => {
     return engine
   }
 
-  /** Counts how often timers could fire, until the loop says that it is over. */
-  async function turnsDuring(loop: () => Promise<void>): Promise<number> {
-    let [turns, isOver] = [0, false]
-    const turned = () => {
-      turns += 1
+  /** Counts the timers that fired before the loop was over. */
+  async function firedDuring(loop: () => Promise<void>): Promise<number> {
+    let [fired, isOver] = [0, false]
+    const arm = () => {
       // biome-ignore lint/style/noRestrictedGlobals: real timers are what this test is about.
-      if (!isOver) setTimeout(turned)
+      setTimeout(() => {
+        if (isOver) return
+        fired += 1
+        arm()
+      })
     }
-    turned()
+    arm()
     await loop()
     isOver = true
-    return turns
+    return fired
   }
 
   it('of starts lets timers fire, and the runs go on meanwhile', async () => {
@@ -34,11 +37,11 @@ describe('a loop of awaited calls on PGlite', () => {
       completed += 1
     })
 
-    const turns = await turnsDuring(async () => {
+    const fired = await firedDuring(async () => {
       for (; started < 400 && completed === 0; started += 1) await engine.run(order, {})
     })
 
-    expect(turns).toBeGreaterThan(2)
+    expect(fired).toBeGreaterThan(0)
     expect(completed).toBeGreaterThan(0)
   })
 
@@ -46,10 +49,10 @@ describe('a loop of awaited calls on PGlite', () => {
     const engine = await given()
     const run = await engine.run(order, {})
 
-    const turns = await turnsDuring(async () => {
+    const fired = await firedDuring(async () => {
       for (let reads = 0; reads < 200; reads += 1) await run.status()
     })
 
-    expect(turns).toBeGreaterThan(2)
+    expect(fired).toBeGreaterThan(0)
   })
 })
