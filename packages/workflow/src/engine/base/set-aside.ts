@@ -55,6 +55,11 @@ export class SetAside {
     this.#events = parts.events
   }
 
+  /** Asked on hot paths, before the name of what succeeded is made. */
+  get isEmpty(): boolean {
+    return this.#known.size === 0
+  }
+
   /** The store refused this, alone. Returns the pause before the next try, in milliseconds. */
   refused(subject: Refused, error: unknown): number {
     const now = this.#clock.now()
@@ -74,12 +79,12 @@ export class SetAside {
 
   /** The store accepted this. */
   accepted(subject: Refused): void {
-    if (this.#known.size === 0 || !this.#known.delete(keyOf(subject))) return
+    if (this.isEmpty || !this.#known.delete(keyOf(subject))) return
     this.#log.info('What had failed again and again has succeeded.', { ...subject })
   }
 
   acceptedRuns(during: string, runs: readonly { readonly runId: string }[]): void {
-    if (this.#known.size > 0) for (const { runId } of runs) this.accepted({ during, runId })
+    if (!this.isEmpty) for (const { runId } of runs) this.accepted({ during, runId })
   }
 
   /** What is refused now, the oldest first. */
@@ -115,13 +120,12 @@ export class SetAside {
     }: { subjectOf: (item: Item) => Refused; work: (items: readonly Item[]) => Promise<void> },
   ): Promise<void> {
     const now = this.#clock.now()
-    const known = (item: Item) =>
-      this.#known.size === 0 ? undefined : this.#known.get(keyOf(subjectOf(item)))
+    const known = (item: Item) => (this.isEmpty ? undefined : this.#known.get(keyOf(subjectOf(item))))
     const together = items.filter((item) => known(item) === undefined)
     const alone = items.filter((item) => (known(item)?.retryAt ?? Number.POSITIVE_INFINITY) <= now)
     const send = async (part: readonly Item[]) => {
       await work(part)
-      if (this.#known.size > 0) for (const item of part) this.accepted(subjectOf(item))
+      if (!this.isEmpty) for (const item of part) this.accepted(subjectOf(item))
     }
     for (const batch of [together, ...alone.map((item) => [item])]) {
       if (batch.length === 0) continue

@@ -260,7 +260,7 @@ export class Attempts {
     const goesOn = outcome.type === 'decided' || outcome.type === 'enters'
     if (goesOn && result === 'settled') return this.#goOn(attempt, outcome.type)
     this.#all.delete(attempt)
-    if (result !== 'abandoned') this.#parts.aside.accepted(settling(attempt))
+    if (result !== 'abandoned' && !this.#parts.aside.isEmpty) this.#parts.aside.accepted(settling(attempt))
     if (attempt.origin === 'queue') this.#endedFromQueue += 1
     if (result === 'lost') this.#reports.discarded(attempt, 'lease_lost')
     if (result === 'settled') {
