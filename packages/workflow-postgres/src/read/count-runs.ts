@@ -1,7 +1,7 @@
 import type { RunCount, RunCountRequest, RunStatus, StoredRunStatus } from '@belay/workflow/adapter'
 import sql, { join } from 'sql-template-tag'
 import type { Connection } from '../connection/connection.ts'
-import { SHOWN_STATUS, shownOf, storedStatuses } from './run-conditions.ts'
+import { shownOf, shownStatus, storedStatuses } from './run-conditions.ts'
 import { query, type RunSource, readFrom } from './run-source.ts'
 
 /** Counts runs up to a limit, in total or by shown status. Index: see {@link readFrom}. No locks. */
@@ -50,7 +50,7 @@ async function countByStatus(
     const found = source.rows({ ...conditions, status: shown }, page)
     return sql`(select ${stored}::text as stored, counted.shown, (count(*) filter (where counted.place <= ${max}))::int as runs,
         max(counted.place)::int as last_place
-      from (select ${SHOWN_STATUS} as shown, row_number() over (order by r.id desc) as place from (${found}) r) counted
+      from (select ${shownStatus(stored)} as shown, row_number() over (order by r.id desc) as place from (${found}) r) counted
       group by counted.shown)`
   })
   const rows = await query<StatusRow>(connection, sql`${source.with}${join(counts, ' union all ')}`)

@@ -109,7 +109,7 @@ export function isPartOfRunning(statuses: readonly RunStatus[] | undefined): boo
 }
 
 /** As shown to users: a running run may be scheduled or waiting. */
-export const SHOWN_STATUS = sql`belay.shown_status(r.id, r.status, r.start_at)`
+const SHOWN_STATUS = sql`belay.shown_status(r.id, r.status, r.start_at)`
 
 // What the function `shown_status` computes, said without it: PostgreSQL sets up an executor for each call of a function with subqueries, which takes
 // ten times as long. Compared with an array, an `exists` stays a lookup by the run: as an equation, the planner might hash the steps of all runs.
@@ -127,4 +127,13 @@ const SHOWN_AS: Partial<Record<RunStatus, Sql>> = {
   parked: sql`(not ${IS_SCHEDULED} and ${IS_PARKED})`,
   waiting: sql`(not ${IS_SCHEDULED} and ${WAITS} and not ${IS_PARKED})`,
   running: sql`(not ${IS_SCHEDULED} and not ${WAITS} and not ${IS_PARKED})`,
+}
+
+/** The status that is shown of a run `r` of which this is the stored one. */
+export function shownStatus(stored: StoredRunStatus): Sql {
+  if (stored !== 'running') return sql`r.status`
+  const cases = (['scheduled', 'parked', 'waiting'] as const).map(
+    (status) => sql`when ${SHOWN_AS[status]!} then ${status}::text`,
+  )
+  return sql`case ${join(cases, ' ')} else r.status end`
 }

@@ -19,7 +19,7 @@ import {
 export interface RunSource {
   /** The `with` clause of a statement that reads from this source. */
   readonly with: Sql
-  /** Rows `id, status, start_at` of matching runs. */
+  /** Rows `id, definition_id, status, start_at` of matching runs. */
   rows(conditions: RunConditions, page: Page): Sql
 }
 
@@ -148,7 +148,7 @@ function waitingIn(line: NonNullable<RunConditions['waitingFor']>): RunSource {
     // The condition itself is among those of each run: what stands in the line may not wait any more.
     rows: (conditions, { before, limit }) => sql`
       with line as materialized (select distinct w.run_id from (${standingIn(line)}) w)
-      select r.id, r.status, r.start_at
+      select r.id, r.definition_id, r.status, r.start_at
       from (select l.run_id from line l where true${before === undefined ? empty : sql` and l.run_id < ${before}::uuid`} order by l.run_id desc) l
       cross join lateral (
         select r.* from belay.workflow_runs r where r.id = any (array[l.run_id]) and ${fits(conditions)}
@@ -160,11 +160,11 @@ function waitingIn(line: NonNullable<RunConditions['waitingFor']>): RunSource {
 
 const NONE: RunSource = {
   with: empty,
-  rows: () => sql`select r.id, r.status, r.start_at from belay.workflow_runs r where false`,
+  rows: () => sql`select r.id, r.definition_id, r.status, r.start_at from belay.workflow_runs r where false`,
 }
 
 function newestOf(relation: Sql, condition: Sql, { before, limit }: Page): Sql {
-  return sql`select r.id, r.status, r.start_at from ${relation} r where ${condition}${andOlder(before)} order by r.id desc limit ${limit}`
+  return sql`select r.id, r.definition_id, r.status, r.start_at from ${relation} r where ${condition}${andOlder(before)} order by r.id desc limit ${limit}`
 }
 
 function andOlder(before: string | undefined): Sql {
@@ -181,7 +181,7 @@ const WALKED: RunSource = {
     // Strays are found by their own index only; otherwise they would be counted twice.
     const others = { ...conditions, stray: false }
     const strays = newestOf(straysOf(conditions), fits(conditions), page)
-    return sql`select r.id, r.status, r.start_at from (
+    return sql`select r.id, r.definition_id, r.status, r.start_at from (
       (${walked(others, madeWithin(conditions, page.before), page)}) union all (${strays})
     ) r${page.newest ? sql` order by r.id desc` : empty} limit ${page.limit}`
   },
@@ -210,7 +210,7 @@ function walked(conditions: RunConditions & { readonly stray?: boolean }, bounds
   const others = status!.filter((shown) => storedStatus(shown) !== 'running')
   const parts = [walkedRunning({ ...conditions, status: running }, bounds, page)]
   if (others.length > 0) parts.push(walkedByWorkflow({ ...conditions, status: others }, bounds, page))
-  return sql`select found.id, found.status, found.start_at from (
+  return sql`select found.id, found.definition_id, found.status, found.start_at from (
       (${join(parts, ') union all (')})
     ) found${page.newest ? sql` order by found.id desc` : empty} limit ${page.limit}`
 }
@@ -222,8 +222,8 @@ function walkedRunning(
   { limit }: Page,
 ): Sql {
   return sql`with ending as materialized (select ${bounds.until ?? LAST_ID}::uuid as id)
-    select found.id, found.status, found.start_at from ending cross join lateral (
-      select r.id, r.status, r.start_at from belay.workflow_runs r
+    select found.id, found.definition_id, found.status, found.start_at from ending cross join lateral (
+      select r.id, r.definition_id, r.status, r.start_at from belay.workflow_runs r
       where r.status in (${raw(liveStatuses)}) and r.id < ending.id and ${fits(conditions)}${stray === false ? sql` and r.stray is null` : empty}${andWithin({ from: bounds.from }, (id) => [sql`r.id`, sql`${id}::uuid`])}
       order by r.id desc
       limit ${limit}
@@ -240,7 +240,7 @@ function walkedByWorkflow(
   const { workflow, status, stray, ...others } = conditions
   const condition = sql`${fits(others)}${stray === false ? sql` and r.stray is null` : empty}`
   if (workflow === undefined && status === undefined) {
-    return sql`select r.id, r.status, r.start_at from belay.workflow_runs r
+    return sql`select r.id, r.definition_id, r.status, r.start_at from belay.workflow_runs r
       where ${condition}${andWithin(bounds, (id) => [sql`r.id`, sql`${id}::uuid`])}
       order by r.id desc limit ${page.limit}`
   }
@@ -249,10 +249,10 @@ function walkedByWorkflow(
     sql`(r.workflow, r.status, r.id)`,
     sql`(known.name, stored.status, ${id}::uuid)`,
   ]
-  return sql`select found.id, found.status, found.start_at from ${workflowsOf(conditions)} as known
+  return sql`select found.id, found.definition_id, found.status, found.start_at from ${workflowsOf(conditions)} as known
     cross join unnest(${listText(storedStatuses(status))}::text[]) as stored (status)
     cross join lateral (
-      select r.id, r.status, r.start_at from belay.workflow_runs r
+      select r.id, r.definition_id, r.status, r.start_at from belay.workflow_runs r
       where r.workflow = any (array[known.name]) and r.status = stored.status${andShownAs(status)} and ${condition}${andWithin(bounds, placed)}
       order by r.workflow desc, r.id desc
       limit ${page.limit}
