@@ -1,3 +1,5 @@
+import type { SerialisedError, SettledError } from '../cause.ts'
+
 /**
  * A value after a round trip through the store, as JSON: a `Date` becomes a string, a `Map` an empty object. `undefined` and `void` become
  * `undefined`; `unknown` and `any` stay.
@@ -45,23 +47,30 @@ type StoredElement<Value> = Value extends Lost | undefined ? null : Stored<Value
 
 type StoredObject<Value> = [Extract<Value[keyof Value], Lost | undefined>] extends [never]
   ? { [Key in keyof Value]: Stored<Value[Key]> }
-  : LooseObject<Value>
+  : Same<Value, SettledError> extends true
+    ? SettledError
+    : Same<Value, SerialisedError> extends true
+      ? SerialisedError
+      : LooseObject<Value>
+
+// Stored errors keep their names: they nest in themselves, and TypeScript 5 would write `any` into declarations.
+type Same<One, Other> = [keyof One, One, Other] extends [keyof Other, Other, One] ? true : false
 
 /** Members that may be undefined are optional afterwards, and members that JSON leaves out are missing. */
-type LooseObject<Value> = Simplified<
-  {
-    [Key in keyof Value as undefined extends Value[Key] ? never : Kept<Key, Value[Key]>]: Stored<Value[Key]>
-  } & {
-    [Key in keyof Value as undefined extends Value[Key] ? Kept<Key, Value[Key]> : never]?: Stored<
-      Exclude<Value[Key], undefined>
-    >
-  }
->
+type LooseObject<Value> =
+  // As one object. Not by a type of its own: TypeScript 5 would write its name into declarations, where nothing exports it.
+  LooseMembers<Value> extends infer Members ? { [Key in keyof Members]: Members[Key] } : never
+
+type LooseMembers<Value> = {
+  [Key in keyof Value as undefined extends Value[Key] ? never : Kept<Key, Value[Key]>]: Stored<Value[Key]>
+} & {
+  [Key in keyof Value as undefined extends Value[Key] ? Kept<Key, Value[Key]> : never]?: Stored<
+    Exclude<Value[Key], undefined>
+  >
+}
 
 type Kept<Key, Member> = [Exclude<Member, Lost | undefined>] extends [never]
   ? unknown extends Member
     ? Key
     : never
   : Key
-
-type Simplified<Value> = { [Key in keyof Value]: Value[Key] }

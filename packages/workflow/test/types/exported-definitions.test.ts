@@ -15,7 +15,10 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 const PACKAGE = fileURLToPath(new URL('../..', import.meta.url))
-const TSC = join(PACKAGE, '../../node_modules/typescript/bin/tsc')
+const COMPILERS = {
+  'TypeScript 7': join(PACKAGE, '../../node_modules/typescript/bin/tsc'),
+  'TypeScript 5': join(PACKAGE, '../../node_modules/typescript-5/bin/tsc'),
+}
 const MODULES = {
   nodenext: ['--module', 'nodenext'],
   bundler: ['--module', 'esnext', '--moduleResolution', 'bundler'],
@@ -29,6 +32,7 @@ describe('exported definitions of every kind have declarations', () => {
     const delivered = join(root, 'delivered')
     cpSync(join(PACKAGE, 'package.json'), join(delivered, 'package.json'))
     emitDeclarations(
+      COMPILERS['TypeScript 7'],
       ['-p', PACKAGE, '--composite', 'false', '--incremental', 'false'],
       join(delivered, 'dist'),
     )
@@ -44,27 +48,30 @@ describe('exported definitions of every kind have declarations', () => {
   afterAll(() => rmSync(root, { recursive: true, force: true }))
 
   it.each([
-    ['npm', 'nodenext'],
-    ['npm', 'bundler'],
-    ['pnpm', 'nodenext'],
-    ['pnpm', 'bundler'],
-  ] as const)('in the layout of %s, with %s', (layout, resolution) => {
+    ['TypeScript 7', 'npm', 'nodenext'],
+    ['TypeScript 7', 'npm', 'bundler'],
+    ['TypeScript 7', 'pnpm', 'nodenext'],
+    ['TypeScript 7', 'pnpm', 'bundler'],
+    ['TypeScript 5', 'pnpm', 'nodenext'],
+  ] as const)('by %s in the layout of %s, with %s', (compiler, layout, resolution) => {
     const folder = join(root, layout)
 
     const errors = emitDeclarations(
+      COMPILERS[compiler],
       [
-        '--ignoreConfig',
+        // Without it, version 7 refuses files beside a configuration; version 5 does not know it.
+        ...(compiler === 'TypeScript 7' ? ['--ignoreConfig'] : []),
         '--strict',
         '--target',
         'es2022',
         ...MODULES[resolution],
         join(folder, 'definitions.ts'),
       ],
-      join(folder, resolution),
+      join(folder, compiler, resolution),
     )
 
     expect(errors).toEqual([])
-    const declarations = readFileSync(join(folder, resolution, 'definitions.d.ts'), 'utf8')
+    const declarations = readFileSync(join(folder, compiler, resolution, 'definitions.d.ts'), 'utf8')
     expect(new Set(declarations.match(/(?<=from |import\()["'][^"']+/g))).toEqual(
       new Set(['"@belay/workflow']),
     )
@@ -95,7 +102,7 @@ function link(target: string, path: string): void {
 }
 
 /** The errors of a compilation that writes only declarations. */
-function emitDeclarations(args: readonly string[], outDir: string): readonly string[] {
+function emitDeclarations(tsc: string, args: readonly string[], outDir: string): readonly string[] {
   const options = [
     '--declaration',
     '--emitDeclarationOnly',
@@ -106,7 +113,7 @@ function emitDeclarations(args: readonly string[], outDir: string): readonly str
     outDir,
   ]
   try {
-    execFileSync(process.execPath, [TSC, ...args, ...options], { encoding: 'utf8' })
+    execFileSync(process.execPath, [tsc, ...args, ...options], { encoding: 'utf8' })
   } catch (error) {
     return (error as { readonly stdout: string }).stdout.split('\n').filter((line) => line !== '')
   }
