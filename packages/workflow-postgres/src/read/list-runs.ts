@@ -1,14 +1,54 @@
-import type { RunFilter, RunRecord } from '@belay/workflow/adapter'
-import sql from 'sql-template-tag'
+import { type NamesRefused, type RunFilter, type RunRecord, sendApart } from '@belay/workflow/adapter'
+import sql, { type Sql } from 'sql-template-tag'
+import { isOfStatement } from '../base/errors.ts'
 import type { Connection } from '../connection/connection.ts'
+import { listText } from '../connection/list-text.ts'
 import { readRunsNewestFirst } from './read-runs.ts'
-import { readFrom } from './run-source.ts'
+import { query, readFrom } from './run-source.ts'
 
-/** Runs, newest first. Index: see {@link readFrom}. No locks. */
-export async function listRuns(connection: Connection, filter: RunFilter): Promise<readonly RunRecord[]> {
-  const { before, limit, ...conditions } = filter
+/**
+ * Runs, newest first. If the database cannot read one of them, they are found first, and read in halves until that one is alone. Index: see
+ * {@link readFrom}. No locks.
+ */
+export async function listRuns(
+  connection: Connection,
+  { onRefused, ...filter }: RunFilter & NamesRefused,
+): Promise<readonly RunRecord[]> {
+  try {
+    return await listFrom(connection, filter, readRunsNewestFirst)
+  } catch (error) {
+    if (onRefused === undefined || !isOfStatement(error)) throw error
+  }
+  const found = await listFrom(connection, filter, (reading, ids) =>
+    query<{ readonly id: string }>(reading, sql`select listed.id from (${ids}) listed order by listed.id desc`),
+  )
+  const runs: RunRecord[] = []
+  await sendApart(
+    found.map(({ id }) => id),
+    {
+      send: async (ids) => {
+        const given = sql`select given.id from unnest(${listText(ids)}::uuid[]) as given (id)`
+        runs.push(...(await readRunsNewestFirst(connection, given)))
+      },
+      refused: (runId, error) => onRefused({ runId, error }),
+      heldUp: (_, error) => {
+        throw error
+      },
+      unanswered: (_, error) => {
+        throw error
+      },
+    },
+  )
+  return runs
+}
+
+function listFrom<Row>(
+  connection: Connection,
+  { before, limit, ...conditions }: RunFilter,
+  read: (reading: Connection, ids: Sql) => Promise<readonly Row[]>,
+): Promise<readonly Row[]> {
   return readFrom(connection, conditions, (reading, source) => {
     const found = source.rows(conditions, { before, limit, newest: true })
-    return readRunsNewestFirst(reading, sql`${source.with}select found.id from (${found}) found`)
+    return read(reading, sql`${source.with}select found.id from (${found}) found`)
   })
 }

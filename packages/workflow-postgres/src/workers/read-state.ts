@@ -1,4 +1,5 @@
-import type { Claim, RunStatus } from '@belay/workflow/adapter'
+import { type Claim, type NamesRefused, type RunStatus, sendApart } from '@belay/workflow/adapter'
+import { isOfStatement } from '../base/errors.ts'
 import { isUuid } from '../base/uuid.ts'
 import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
@@ -31,8 +32,8 @@ where r.status not in (${forwardStatuses}) or r.stop is not null`,
 }
 
 /**
- * All steps that a worker holds, from the runs that its journal names. The cost grows with the journal. Index: the journal and steps by primary key.
- * No locks.
+ * All steps that a worker holds, from the runs that its journal names, or from those of them that are given. The cost grows with the journal. Index: the
+ * journal and steps by primary key. No locks.
  */
 export const readHeldSteps: Statement<ClaimRow> = {
   name: 'read_held_steps',
@@ -41,7 +42,7 @@ with journaled_runs as materialized (
   select distinct named.run_id, $1::uuid as worker_id, array['running', 'compensating'] as leased_statuses
   from belay.workflow_leases l
   cross join lateral unnest(l.run_ids) as named (run_id)
-  where l.worker_id = $1::uuid
+  where l.worker_id = $1::uuid and ($2::uuid[] is null or named.run_id = any ($2::uuid[]))
 )
 select s.run_id, s.step, s.fence, r.definition_id, ${claimedColumns}
 from journaled_runs j
@@ -49,6 +50,16 @@ join belay.workflow_steps s on s.run_id = any (array[j.run_id])
 join belay.workflow_runs r on r.id = any (array[j.run_id])
 where s.worker_id = any (array[j.worker_id]) and s.status = any (j.leased_statuses)
 order by j.run_id, s.step`,
+}
+
+/** The runs that a worker's journal names. Reads no row of a run. Index: the journal by primary key. No locks. */
+export const readJournaledRuns: Statement<{ readonly run_id: string }> = {
+  name: 'read_journaled_runs',
+  text: `
+select distinct named.run_id
+from belay.workflow_leases l
+cross join lateral unnest(l.run_ids) as named (run_id)
+where l.worker_id = $1::uuid`,
 }
 
 export async function now(connection: Connection): Promise<number> {
@@ -76,7 +87,38 @@ export async function stopping(
   return rows.map((row) => row.run_id)
 }
 
-export async function held(connection: Connection, request: { workerId: string }): Promise<readonly Claim[]> {
-  const rows = await connection.query(readHeldSteps, [request.workerId])
-  return rows.map(decodeClaim)
+type HeldRequest = NamesRefused & { readonly workerId: string }
+
+export async function held(connection: Connection, request: HeldRequest): Promise<readonly Claim[]> {
+  try {
+    return (await connection.query(readHeldSteps, [request.workerId, null])).map(decodeClaim)
+  } catch (error) {
+    if (request.onRefused === undefined || !isOfStatement(error)) throw error
+  }
+  return heldApart(connection, request)
+}
+
+/** The same, run by run where the database cannot read a row. */
+export async function heldApart(
+  connection: Connection,
+  { workerId, onRefused }: HeldRequest,
+): Promise<readonly Claim[]> {
+  const journaled = await connection.query(readJournaledRuns, [workerId])
+  const claims: Claim[] = []
+  await sendApart(
+    journaled.map((row) => row.run_id),
+    {
+      send: async (runIds) => {
+        claims.push(...(await connection.query(readHeldSteps, [workerId, runIds])).map(decodeClaim))
+      },
+      refused: (runId, error) => onRefused?.({ runId, error }),
+      heldUp: (_, error) => {
+        throw error
+      },
+      unanswered: (_, error) => {
+        throw error
+      },
+    },
+  )
+  return claims
 }

@@ -163,9 +163,10 @@ export interface Adapter extends ScheduleVerbs, LimitVerbs {
 
   /**
    * Everything that this worker holds according to the store, at some moment during the call. May run at any time, concurrently with other verbs: the
-   * engine compares the answer with what the worker knows. Its cost depends on what the worker holds, not on the number of live runs.
+   * engine compares the answer with what the worker knows. Its cost depends on what the worker holds, not on the number of live runs. A run of which
+   * the store cannot read a row is left out as a whole: nothing is known of its steps.
    */
-  held(request: { workerId: string }): Promise<readonly Claim[]>
+  held(request: NamesRefused & { workerId: string }): Promise<readonly Claim[]>
 
   /**
    * Records finished attempts, each guarded by (worker, fence). Each outcome commits atomically with its effects on dependents and on the run;
@@ -358,8 +359,11 @@ export interface Adapter extends ScheduleVerbs, LimitVerbs {
   /** What those of these runs gave that have completed, without the items of their maps and loops. Omits all other runs. */
   readResults(runIds: readonly string[]): Promise<readonly RunResult[]>
 
-  /** Runs, newest first: by run id, descending. */
-  listRuns(filter: RunFilter): Promise<readonly RunRecord[]>
+  /**
+   * Runs, newest first: by run id, descending. With `onRefused`, runs that the store cannot read are left out, and count towards `limit`. Without it, one
+   * such run makes the call fail.
+   */
+  listRuns(filter: RunFilter & NamesRefused): Promise<readonly RunRecord[]>
 
   /** Counts matching runs: one count or, with `byStatus`, one for each status that occurs. Reads a bounded number of matching runs. */
   countRuns(request: RunCountRequest): Promise<readonly RunCount[]>

@@ -90,7 +90,10 @@ export class Engine extends RunVerbs implements AsyncDisposable {
     })
     this.#control = this.#openControl()
     const refer: RunsParts['refer'] = (call, run) => this.refer(call, run)
-    this.runs = new Runs({ ...settings, registry: this.#registry, control: this.#control, refer })
+    this.runs = new Runs({
+      ...settings,
+      ...{ registry: this.#registry, control: this.#control, refer, aside: this.#working.aside },
+    })
     this.workers = new Workers(adapter)
     this.schedules = this.#openSchedules()
     this.approvals = new Approvals(adapter, () => this.#assertOpen())

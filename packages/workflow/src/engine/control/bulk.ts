@@ -2,6 +2,7 @@ import { type Adapter, type RunStatus, SHOWN_OF_RUNNING, storedStatus } from '..
 import type { WorkflowDefinition } from '../../definition/workflow.ts'
 import { BelayError } from '../../errors.ts'
 import { checkOptions, type OptionTable, wholeNumber, yesOrNo } from '../../options/index.ts'
+import { messageOf } from '../../thrown.ts'
 import type { RunLookup } from '../runs/run-reference.ts'
 import type { Action } from './action.ts'
 import type { Actor } from './change-of.ts'
@@ -36,7 +37,7 @@ export interface BulkResult {
   readonly changed: number
   /** The changed runs. */
   readonly runIds: readonly string[]
-  /** Runs whose state does not allow the action, and children that only their parents can retry, and why. */
+  /** Runs whose state does not allow the action, children that only their parents can retry, and runs that cannot be read, and why. */
   readonly refused: readonly { readonly runId: string; readonly why: string }[]
   /** References in a list to runs that do not exist: ids, or workflows and keys. */
   readonly unknown: readonly (string | { readonly workflow: string; readonly key: string })[]
@@ -86,6 +87,7 @@ export async function actOnMany(
   const more = await eachPage(parts.adapter, selectionFor(action.type, selection), {
     limit,
     onUnknown: (lookup) => result.miss(lookup),
+    onUnread: (runId, error) => result.refuse(runId, messageOf(error)),
     visit: async (page) => {
       for (const { runId } of page) await actOnOne(parts.control, result, { runId, action, by, dryRun })
     },
@@ -167,8 +169,11 @@ export async function cancelMany(
       else result.refuse(runId, runRefusal(asStored(run), 'cancelled').message)
     }
   }
-  const onUnknown = (lookup: RunLookup) => result.miss(lookup)
-  const more = await eachPage(parts.adapter, selectionFor('cancel', selection), { limit, visit, onUnknown })
+  const more = await eachPage(parts.adapter, selectionFor('cancel', selection), {
+    ...{ limit, visit },
+    onUnknown: (lookup) => result.miss(lookup),
+    onUnread: (runId, error) => result.refuse(runId, messageOf(error)),
+  })
   return result.of(more)
 }
 

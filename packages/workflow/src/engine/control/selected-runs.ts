@@ -1,4 +1,4 @@
-import type { Adapter, RunConditions, RunRecord } from '../../adapter/index.ts'
+import type { Adapter, RefusedRow, RunConditions, RunRecord } from '../../adapter/index.ts'
 import { isNamedBy, type RunLookup } from '../runs/run-reference.ts'
 
 const PAGE = 200
@@ -14,6 +14,8 @@ export interface Visits {
   readonly visit: (page: readonly SelectedRun[]) => Promise<void>
   /** The list names a run that does not exist. */
   readonly onUnknown: (lookup: RunLookup) => void
+  /** A run that matches cannot be read. */
+  readonly onUnread: (runId: string, error: unknown) => void
 }
 
 /** Visits the selected runs page by page. Resolves to whether there are more than the limit. */
@@ -31,18 +33,22 @@ export function isList(selection: Selection): selection is readonly RunLookup[] 
 async function eachPageOfFilter(
   adapter: Adapter,
   filter: RunConditions,
-  { limit, visit }: Visits,
+  { limit, visit, onUnread }: Visits,
 ): Promise<boolean> {
   let before: string | undefined
   for (let left = limit; ; left -= PAGE) {
     // Reads one run more than wanted, to know whether there are more.
     const wanted = Math.min(PAGE, left)
-    const found = await adapter.listRuns({ ...filter, before, limit: wanted + 1 })
-    const page = found.slice(0, wanted)
-    await visit(page)
+    const unread = new Map<string, unknown>()
+    const onRefused = ({ runId, error }: RefusedRow) => void unread.set(runId, error)
+    const read = await adapter.listRuns({ ...filter, before, limit: wanted + 1, onRefused })
+    const found = [...read.map(({ runId }) => runId), ...unread.keys()].sort().reverse()
+    const page = new Set(found.slice(0, wanted))
+    await visit(read.filter(({ runId }) => page.has(runId)))
+    for (const [runId, error] of unread) if (page.has(runId)) onUnread(runId, error)
     if (found.length <= wanted) return false
     if (left <= PAGE) return true
-    before = page.at(-1)!.runId
+    before = found[wanted - 1]
   }
 }
 

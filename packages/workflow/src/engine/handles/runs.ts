@@ -2,6 +2,7 @@ import type { Adapter, RunStatus } from '../../adapter/index.ts'
 import type { WorkflowDefinition } from '../../definition/workflow.ts'
 import { id, type OptionTable, wholeNumber } from '../../options/index.ts'
 import { actOnMany, type BulkOptions, type BulkResult, cancelMany, migrateMany } from '../control/bulk.ts'
+import type { SetAside } from '../base/set-aside.ts'
 import type { Control } from '../control/control.ts'
 import {
   type DropOptions,
@@ -14,6 +15,7 @@ import { checkPriority, checkStepArgument, type WithinActionOptions } from '../c
 import { type ReleasedKeys, type ReleaseKeysOptions, releaseKeys } from '../retention/release-keys.ts'
 import { callsOf } from '../runs/collected-calls.ts'
 import { checkItemsPage, type ItemsPage, readPage } from '../runs/items-page.ts'
+import { listPage } from '../runs/list-runs.ts'
 import { type RunAttempt, readRunAttempts } from '../runs/run-attempt.ts'
 import {
   isNamedBy,
@@ -23,7 +25,7 @@ import {
   runLookup,
   type SentTo,
 } from '../runs/run-reference.ts'
-import { type RunSnapshot, type RunSummary, runSnapshot, runSummary } from '../runs/run-snapshot.ts'
+import { type RunSnapshot, type RunSummary, runSnapshot } from '../runs/run-snapshot.ts'
 import { checkConditions, type RunsMatching } from '../runs/runs-filter.ts'
 import type { HandleOn } from './handle-on.ts'
 import type { RunOf } from './referred-run.ts'
@@ -73,6 +75,7 @@ export type CountedByStatus = { readonly [Status in RunStatus]?: CountedRuns }
 type RunReferrer = (call: string, run: RunReference | RunOf) => RunHandle | KeyedRunHandle
 
 export interface RunsParts extends DropParts {
+  readonly aside: SetAside
   readonly refer: RunReferrer
 }
 
@@ -82,12 +85,14 @@ export class Runs {
   readonly #control: Control
   readonly #refer: RunReferrer
   readonly #dropping: DropParts
+  readonly #aside: SetAside
 
   constructor(parts: RunsParts) {
     this.#adapter = parts.adapter
     this.#control = parts.control
     this.#refer = parts.refer
     this.#dropping = parts
+    this.#aside = parts.aside
   }
 
   /**
@@ -108,11 +113,14 @@ export class Runs {
     return { ...runSnapshot(found), ...(await callsOf(this.#adapter, found.run)) }
   }
 
-  /** Runs, newest first, one page at a time. Throws `invalid_option`. */
+  /**
+   * Runs, newest first, one page at a time. A run that cannot be read, because its row was damaged, is left out: the log and `doctor()` name it. Throws
+   * `invalid_option`.
+   */
   async list(filter: RunsFilter = {}): Promise<readonly RunSummary[]> {
     const wanted = checkConditions('runs.list()', filter, LIST_OPTIONS)
     await this.#adapter.open()
-    return (await this.#adapter.listRuns(wanted)).map(runSummary)
+    return listPage({ adapter: this.#adapter, aside: this.#aside }, wanted)
   }
 
   /** Counts matching runs, up to `max`, which also bounds the cost. Throws `invalid_option`. */

@@ -19,12 +19,11 @@ import {
 import type { DefinitionRegistry } from '../base/definition-registry.ts'
 import type { EventHub } from '../base/events.ts'
 import { isUnavailable } from '../base/outage.ts'
-import { sendApart } from '../base/send-apart.ts'
 import { historyEntry, type RunHistoryEntry } from '../control/history.ts'
 import type { SeenRun } from '../runs/run-feed.ts'
 import { type RunSnapshot, runSnapshot } from '../runs/run-snapshot.ts'
 import { NARROWING } from '../runs/runs-filter.ts'
-import { walkEnded } from './ended-runs.ts'
+import { countApart, walkEnded } from './ended-runs.ts'
 
 export const BATCH_DEFAULT = 500
 export const BATCH_MAX = 10_000
@@ -191,23 +190,12 @@ export async function pruneBatch(
 }
 
 /** A run that the store refuses to delete, as one to which another table refers, keeps no others. Resolves to the number of deleted runs. */
-async function deleteApart(
+function deleteApart(
   { adapter, onRefused }: Pick<PruneParts, 'adapter' | 'onRefused'>,
   runIds: readonly string[],
   finishedBefore: number,
 ): Promise<number> {
-  let pruned = 0
-  await sendApart(runIds, {
-    send: async (part) => {
-      pruned += (await adapter.prune({ runIds: part, finishedBefore })).length
-    },
-    refused: onRefused,
-    heldUp: () => {},
-    unanswered: (_, error) => {
-      throw error
-    },
-  })
-  return pruned
+  return countApart(runIds, (part) => adapter.prune({ runIds: part, finishedBefore }), onRefused)
 }
 
 /** Reads one run at a time, so that archiving does not take connections from running steps. */

@@ -2,7 +2,7 @@ import { type Adapter, ENDS } from '../../adapter/index.ts'
 import type { Duration } from '../../duration.ts'
 import { checkFilter, duration, type OptionTable, wholeNumber } from '../../options/index.ts'
 import { NARROWING } from '../runs/runs-filter.ts'
-import { walkEnded } from './ended-runs.ts'
+import { countApart, walkEnded } from './ended-runs.ts'
 import { AGE_MAX, BATCH_DEFAULT } from './prune.ts'
 
 export interface ReleaseKeysOptions {
@@ -34,19 +34,34 @@ const OPTIONS = {
   },
 } satisfies OptionTable
 
-/** Releases the keys of runs that ended long enough ago. Throws `invalid_option`. */
+/**
+ * Releases the keys of runs that ended long enough ago. Then throws the store's error about the first run that it refused to change, if there is one.
+ * Throws `invalid_option`.
+ */
 export async function releaseKeys(adapter: Adapter, options: ReleaseKeysOptions): Promise<ReleasedKeys> {
   const { olderThan: olderThanMs, limit, workflow, tags } = checkFilter(CALL, options, OPTIONS)
   await adapter.open()
   const finishedBefore = (await adapter.now()) - olderThanMs
+  const refused: unknown[] = []
   const walked = await walkEnded({
     adapter,
     request: { finishedBefore, statuses: ENDS, workflow, tags, keyed: true },
     after: null,
     batchMax: BATCH_DEFAULT,
     limit,
-    act: async (runIds) => (await adapter.releaseKeys({ runIds, finishedBefore })).length,
+    act: (runIds) =>
+      releaseApart(adapter, { runIds, finishedBefore }, (_, error) => void refused.push(error)),
     stopped: () => false,
   })
+  if (refused.length > 0) throw refused[0]
   return { released: walked.done, more: walked.more }
+}
+
+/** A run that the store refuses to change keeps no others. Resolves to the number of released keys. */
+export function releaseApart(
+  adapter: Adapter,
+  { runIds, finishedBefore }: { readonly runIds: readonly string[]; readonly finishedBefore: number },
+  onRefused: (runId: string, error: unknown) => void,
+): Promise<number> {
+  return countApart(runIds, (part) => adapter.releaseKeys({ runIds: part, finishedBefore }), onRefused)
 }

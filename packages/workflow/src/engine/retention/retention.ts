@@ -9,6 +9,7 @@ import type { SetAside } from '../base/set-aside.ts'
 import { archiveApart } from './archive-apart.ts'
 import { walkEnded } from './ended-runs.ts'
 import { pruneBatch } from './prune.ts'
+import { releaseApart } from './release-keys.ts'
 import type { RetentionSettings } from './retention-policy.ts'
 
 /** The pause between two batches: pruning a backlog of millions must cause little load. */
@@ -117,7 +118,9 @@ export class Retention {
 
 function rulesOf({ adapter, events, registry, runtime, settings, aside }: RetentionParts): readonly Rule[] {
   const { archive: given } = settings
-  const onRefused = (runId: string, error: unknown) => void aside.refused({ during: 'pruning', runId }, error)
+  const naming = (during: string) => (runId: string, error: unknown) =>
+    void aside.refused({ during, runId }, error)
+  const onRefused = naming('pruning')
   const rules = settings.ends.map(({ status, keptMs }): Rule => {
     const archive = given && archiveApart(given, runtime)
     return {
@@ -138,7 +141,7 @@ function rulesOf({ adapter, events, registry, runtime, settings, aside }: Retent
     keptMs: settings.keysKeptMs,
     keyed: true,
     act: async (runIds, finishedBefore) => {
-      const released = (await adapter.releaseKeys({ runIds, finishedBefore })).length
+      const released = await releaseApart(adapter, { runIds, finishedBefore }, naming('releasing the key'))
       if (released > 0) events.emit('runs.keys_released', { released })
       return released
     },

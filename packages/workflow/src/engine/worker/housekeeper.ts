@@ -22,6 +22,7 @@ const LINES_MAX = 500
 /** A handler that runs for longer than this may belong to a run that another process has stopped. */
 const LONG_MS = 500
 
+const ASKING = 'asking whether other processes stopped a run'
 const TENDING = 'giving free slots to steps that wait'
 const CANCELLING = 'looking for older runs'
 const SWEEPING = 'returning the steps of a dead worker to the queue'
@@ -72,12 +73,15 @@ export class Housekeeper {
   }
 
   async look({ attempts }: Session): Promise<void> {
-    const { adapter, runtime, onStopped } = this.#parts
+    const { adapter, runtime, aside, onStopped } = this.#parts
     this.#askedBefore = runtime.clock.now() - LONG_MS
     const runIds = forwardRuns(attempts, this.#askedBefore)
-    if (runIds.length > 0) onStopped(await adapter.stopping({ runIds }))
+    await aside.each(runIds, {
+      subjectOf: (runId) => ({ during: ASKING, runId }),
+      work: async (part) => onStopped(await adapter.stopping({ runIds: part })),
+    })
     await this.#sweep()
-    const { aside, older, hasLimits } = this.#parts
+    const { older, hasLimits } = this.#parts
     // What the store refuses here keeps no dead worker's steps waiting.
     if (older.hasParked)
       await aside.attempt({ during: CANCELLING, name: 'limits' }, () => older.lookAtParked())

@@ -1,10 +1,14 @@
 import { type Adapter, attemptKey, type Claim } from '../../adapter/index.ts'
 import type { Attempt } from '../attempt/attempt.ts'
+import type { SetAside } from '../base/set-aside.ts'
 import type { Attempts } from './attempts.ts'
 import type { Capacity } from './capacity.ts'
 
+const COMPARING = 'comparing leases'
+
 export interface ReconcilerParts {
   readonly adapter: Adapter
+  readonly aside: SetAside
   readonly workerId: string
   readonly capacity: Capacity
   /** Everything the session knows that it holds. */
@@ -43,14 +47,18 @@ export class Reconciler {
 
   /** Compares once. Resolves to the number of differences that another look must confirm. */
   async compare(): Promise<number> {
-    const { adapter, workerId, capacity, attempts } = this.#parts
+    const { workerId, capacity, attempts } = this.#parts
     const before = [...attempts]
     this.#seen = new Set(before.map(({ claim }) => attemptKey(claim)))
     const wasDoubted = capacity.takeDoubt()
     try {
-      const held = await adapter.held({ workerId })
+      const { held, unread } = await this.#held(workerId)
       this.#mendUnknown(held, this.#seen)
-      this.#mendMissing(held, before)
+      // The answer says nothing of a run that the store could not read: its attempts go on.
+      this.#mendMissing(
+        held,
+        before.filter(({ claim }) => !unread.has(claim.runId)),
+      )
     } catch (error) {
       capacity.keepDoubt(wasDoubted)
       throw error
@@ -60,6 +68,20 @@ export class Reconciler {
     const open = this.#unknown.size + this.#missing.size
     capacity.keepDoubt(wasDoubted && open > 0)
     return open
+  }
+
+  async #held(workerId: string) {
+    const { adapter, aside } = this.#parts
+    const unread = new Set<string>()
+    const held = await adapter.held({
+      workerId,
+      onRefused: ({ runId, error }) => {
+        unread.add(runId)
+        aside.refused({ during: COMPARING, runId }, error)
+      },
+    })
+    aside.acceptedRuns(COMPARING, held)
+    return { held, unread }
   }
 
   #mendUnknown(held: readonly Claim[], seen: ReadonlySet<string>): void {

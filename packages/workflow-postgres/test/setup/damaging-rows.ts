@@ -1,0 +1,44 @@
+import type pg from 'pg'
+
+/** One value of one run's row. */
+export interface Torn {
+  readonly schema: string
+  readonly table: string
+  readonly column: string
+  readonly runId: string
+}
+
+/**
+ * Makes one value unreadable, as a lost sector does: the row says where its large value is, and the value is not there. No other row of the table may
+ * have a large value. Needs a superuser.
+ */
+export async function tearValue(
+  pool: pg.Pool,
+  { schema, table, column, runId }: Torn,
+): Promise<void> {
+  const name = `${schema}.${table}`
+  const { rows } = await pool.query<{ constraint: string }>(
+    `select conname as constraint from pg_constraint where conrelid = $1::regclass and contype = 'c'`,
+    [name],
+  )
+  for (const { constraint } of rows) await pool.query(`alter table ${name} drop constraint ${constraint}`)
+  await pool.query(`alter table ${name} alter column ${column} set storage external`)
+  const key = table === 'workflow_runs' ? 'id' : 'run_id'
+  const { rowCount } = await pool.query(
+    `update ${name} t set ${column} = v.value
+     from (select (jsonb_populate_record(null::${name}, jsonb_build_object('${column}', repeat('x', 9000)))).${column} as value) v
+     where t.${key} = $1`,
+    [runId],
+  )
+  if (rowCount === 0) throw new Error(`Run ${runId} has no row in ${name}.`)
+  const { rows: found } = await pool.query<{ values: string }>(
+    'select reltoastrelid::regclass::text as values from pg_class where oid = $1::regclass',
+    [name],
+  )
+  const values = found[0]!.values
+  const become = (kind: string) =>
+    pool.query('update pg_class set relkind = $2 where oid = $1::regclass', [values, kind])
+  await become('r')
+  await pool.query(`delete from ${values}`)
+  await become('t')
+}
