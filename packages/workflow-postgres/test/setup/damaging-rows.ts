@@ -1,4 +1,5 @@
 import type pg from 'pg'
+import { expect } from 'vitest'
 
 /** One value of one run's row. */
 export interface Torn {
@@ -41,4 +42,17 @@ export async function tearValue(
   await become('r')
   await pool.query(`delete from ${values}`)
   await become('t')
+  // Until they are vacuumed away, deleted parts are read all the same.
+  const read = `select ${column}::text from ${name} where ${key} = $1`
+  await expect
+    .poll(async () => {
+      await pool.query(`vacuum ${name}`)
+      return pool.query(read, [runId]).then(
+        () => 'readable',
+        ({ code }) => code,
+      )
+    })
+    .toBe(DATA_CORRUPTED)
 }
+
+const DATA_CORRUPTED = 'XX001'

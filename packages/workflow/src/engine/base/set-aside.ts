@@ -149,6 +149,6 @@ function keyOf({ during, runId, step, name }: Refused): string {
 }
 
 /** The database's own words, without the advice for a database that cannot be reached. */
-function reasonOf(error: unknown): string {
+export function reasonOf(error: unknown): string {
   return messageOf(isUnavailable(error) && BelayError.is(error) ? (error.cause ?? error) : error)
 }

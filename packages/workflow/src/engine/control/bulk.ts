@@ -2,7 +2,7 @@ import { type Adapter, type RunStatus, SHOWN_OF_RUNNING, storedStatus } from '..
 import type { WorkflowDefinition } from '../../definition/workflow.ts'
 import { BelayError } from '../../errors.ts'
 import { checkOptions, type OptionTable, wholeNumber, yesOrNo } from '../../options/index.ts'
-import { messageOf } from '../../thrown.ts'
+import { reasonOf } from '../base/set-aside.ts'
 import type { RunLookup } from '../runs/run-reference.ts'
 import type { Action } from './action.ts'
 import type { Actor } from './change-of.ts'
@@ -87,7 +87,7 @@ export async function actOnMany(
   const more = await eachPage(parts.adapter, selectionFor(action.type, selection), {
     limit,
     onUnknown: (lookup) => result.miss(lookup),
-    onUnread: (runId, error) => result.refuse(runId, messageOf(error)),
+    onUnread: (runId, error) => result.refuse(runId, reasonOf(error)),
     visit: async (page) => {
       for (const { runId } of page) await actOnOne(parts.control, result, { runId, action, by, dryRun })
     },
@@ -172,7 +172,7 @@ export async function cancelMany(
   const more = await eachPage(parts.adapter, selectionFor('cancel', selection), {
     ...{ limit, visit },
     onUnknown: (lookup) => result.miss(lookup),
-    onUnread: (runId, error) => result.refuse(runId, messageOf(error)),
+    onUnread: (runId, error) => result.refuse(runId, reasonOf(error)),
   })
   return result.of(more)
 }
