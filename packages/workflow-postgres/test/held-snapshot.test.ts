@@ -224,7 +224,7 @@ describe.each(servers)('beside a held snapshot, on $name', ({ url }) => {
     }))
   }
 
-  it.each(KINDS)('a claim reads no more for %s after six thousand of them', async (_, statement, turn) => {
+  it.each(KINDS)('a claim reads no more for %s after six thousand of them', async (kind, statement, turn) => {
     const taker = await worker(statement)
     await complete(taker, await taker.take(SEEDED))
     await holdSnapshot()
@@ -238,7 +238,8 @@ describe.each(servers)('beside a held snapshot, on $name', ({ url }) => {
 
     const [first, last] = [sum(turns.slice(0, FIRST)) / FIRST, sum(turns.slice(-LAST)) / LAST]
     expect(first).toBeGreaterThan(0)
-    expect(last).toBeLessThanOrEqual(1.3 * first + 5)
+    // The first looks for undos are at the whole queue. Without marks, later ones cost a third more; with them, less than half.
+    expect(last).toBeLessThanOrEqual(kind === 'undos' ? first : 1.3 * first + 5)
   })
 
   /** Runs a statement, counts the blocks that it read, and rolls it back. */

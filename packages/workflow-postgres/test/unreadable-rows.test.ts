@@ -141,38 +141,39 @@ describe.each(servers)('a row that cannot be read or changed, on $name', ({ url 
     expect(cancelled.refused[0]!.why).not.toMatch(/Check that the server runs/)
   })
 
-  it.each(['by hand', 'by the policy'])('keys are released %s although one row cannot be changed', async (how) => {
-    const { engine, damage } = await opened()
-    const worker = engine()
-    await worker.start()
-    const runs = await worker.runMany(
-      plain,
-      Array.from({ length: OTHERS + 1 }, (_, at) => ({ key: `key ${at}` })),
-    )
-    await Promise.all(runs.map((run) => run.result()))
-    await worker.stop()
-    const bad = runs[OTHERS / 2]!
-    // A row that a restore without its constraints let in. From now on each change of it is refused.
-    const name = 'workflow_runs_open_steps_counted'
-    await damage(`alter table belay.workflow_runs drop constraint ${name}`)
-    await damage('update belay.workflow_runs set open_steps = -1 where id = $1', [bad.id])
-    await damage(
-      `alter table belay.workflow_runs add constraint ${name} check (open_steps >= 0) not valid`,
-    )
+  it.each(['by hand', 'by the policy'])(
+    'keys are released %s although one row cannot be changed',
+    async (how) => {
+      const { engine, damage } = await opened()
+      const worker = engine()
+      await worker.start()
+      const runs = await worker.runMany(
+        plain,
+        Array.from({ length: OTHERS + 1 }, (_, at) => ({ key: `key ${at}` })),
+      )
+      await Promise.all(runs.map((run) => run.result()))
+      await worker.stop()
+      const bad = runs[OTHERS / 2]!
+      // A row that a restore without its constraints let in. From now on each change of it is refused.
+      const name = 'workflow_runs_open_steps_counted'
+      await damage(`alter table belay.workflow_runs drop constraint ${name}`)
+      await damage('update belay.workflow_runs set open_steps = -1 where id = $1', [bad.id])
+      await damage(`alter table belay.workflow_runs add constraint ${name} check (open_steps >= 0) not valid`)
 
-    const client = engine({ retention: { keys: '0s', every: '1s' } })
-    if (how === 'by hand') {
-      await expect(client.runs.releaseKeys({ olderThan: '0s' })).rejects.toThrow(/open_steps_counted/)
-    } else await client.start()
+      const client = engine({ retention: { keys: '0s', every: '1s' } })
+      if (how === 'by hand') {
+        await expect(client.runs.releaseKeys({ olderThan: '0s' })).rejects.toThrow(/open_steps_counted/)
+      } else await client.start()
 
-    const keys = async () => (await client.runs.list()).flatMap(({ key }) => key ?? [])
-    await expect.poll(keys, WITHIN).toEqual([`key ${OTHERS / 2}`])
-    if (how === 'by hand') return
-    await named(client, {
-      ...{ runId: bad.id, during: 'releasing the key' },
-      message: expect.stringMatching(/open_steps_counted/),
-    })
-  })
+      const keys = async () => (await client.runs.list()).flatMap(({ key }) => key ?? [])
+      await expect.poll(keys, WITHIN).toEqual([`key ${OTHERS / 2}`])
+      if (how === 'by hand') return
+      await named(client, {
+        ...{ runId: bad.id, during: 'releasing the key' },
+        message: expect.stringMatching(/open_steps_counted/),
+      })
+    },
+  )
 })
 
 const LOST_VALUE = expect.stringMatching(/(missing|unexpected) chunk number .* for toast value/)

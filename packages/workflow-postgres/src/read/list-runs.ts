@@ -20,7 +20,10 @@ export async function listRuns(
     if (onRefused === undefined || !isOfStatement(error)) throw error
   }
   const found = await listFrom(connection, filter, (reading, ids) =>
-    query<{ readonly id: string }>(reading, sql`select listed.id from (${ids}) listed order by listed.id desc`),
+    query<{ readonly id: string }>(
+      reading,
+      sql`select listed.id from (${ids}) listed order by listed.id desc`,
+    ),
   )
   const runs: RunRecord[] = []
   await sendApart(

@@ -13,10 +13,7 @@ export interface Torn {
  * Makes one value unreadable, as a lost sector does: the row says where its large value is, and the value is not there. No other row of the table may
  * have a large value. Needs a superuser.
  */
-export async function tearValue(
-  pool: pg.Pool,
-  { schema, table, column, runId }: Torn,
-): Promise<void> {
+export async function tearValue(pool: pg.Pool, { schema, table, column, runId }: Torn): Promise<void> {
   const name = `${schema}.${table}`
   const { rows } = await pool.query<{ constraint: string }>(
     `select conname as constraint from pg_constraint where conrelid = $1::regclass and contype = 'c'`,

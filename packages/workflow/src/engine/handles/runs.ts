@@ -1,8 +1,8 @@
 import type { Adapter, RunStatus } from '../../adapter/index.ts'
 import type { WorkflowDefinition } from '../../definition/workflow.ts'
 import { id, type OptionTable, wholeNumber } from '../../options/index.ts'
-import { actOnMany, type BulkOptions, type BulkResult, cancelMany, migrateMany } from '../control/bulk.ts'
 import type { SetAside } from '../base/set-aside.ts'
+import { actOnMany, type BulkOptions, type BulkResult, cancelMany, migrateMany } from '../control/bulk.ts'
 import type { Control } from '../control/control.ts'
 import {
   type DropOptions,

@@ -28,7 +28,10 @@ export async function listPage(
         leaveOut(run.runId, error)
       }
     }
-    aside.acceptedRuns(LISTING, found.filter(({ runId }) => !leftOut.includes(runId)))
+    aside.acceptedRuns(
+      LISTING,
+      found.filter(({ runId }) => !leftOut.includes(runId)),
+    )
     if (leftOut.length === 0 || looked < limit) return page
     before = [...found.map(({ runId }) => runId), ...leftOut].sort()[0]
   }
