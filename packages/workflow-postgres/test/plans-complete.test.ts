@@ -36,6 +36,7 @@ const NOT_HOT: Readonly<Record<string, readonly string[]>> = {
     'postpone_hints',
     'postpone_ranges',
     'read_held_runs',
+    'read_journaled_runs',
   ],
   'it concerns workers, of which there are few': [
     'read_workers',
