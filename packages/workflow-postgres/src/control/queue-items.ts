@@ -27,21 +27,22 @@ limited_maps as materialized (
   where s.status = 'pending' and s.at_once is not null and o.status = any (array[j.decided_status])
 ),
 -- An item before the next one in the order of its map has had its turn, so one that is pending got it during the pause.
+past_turns as materialized (
+  select m.run_id, m.waiting_status, t.begin_step, t.end_step
+  from limited_maps m
+  cross join lateral (
+    select m.first_item as begin_step, m.first_item + least(m.next_item, ${FIRST_ITEM}) as end_step
+    where m.item_order is null
+    union all
+    select m.first_item + o.index, m.first_item + o.index + 1
+    from unnest(m.item_order[1:m.next_item]) as o (index)
+  ) t
+),
 begun_items as (
   update belay.workflow_steps s
   set status = case when s.open_dependencies > 1 then s.status else 'ready' end, open_dependencies = s.open_dependencies - 1
-  from (
-    select m.run_id, m.waiting_status, t.begin_step, t.end_step
-    from limited_maps m
-    cross join lateral (
-      select m.first_item as begin_step, m.first_item + least(m.next_item, ${FIRST_ITEM}) as end_step
-      where m.item_order is null
-      union all
-      select m.first_item + o.index, m.first_item + o.index + 1
-      from unnest(m.item_order[1:m.next_item]) as o (index)
-    ) t
-  ) b
-  where s.run_id = any (array[b.run_id]) and s.step >= b.begin_step and s.step < b.end_step and s.status = any (array[b.waiting_status])
+  from past_turns t
+  where s.run_id = any (array[t.run_id]) and s.step >= t.begin_step and s.step < t.end_step and s.status = any (array[t.waiting_status])
   returning s.step, s.fence, s.status, s.undo_of, s.priority, s.available_at
 ),
 open_items as materialized (
@@ -64,14 +65,14 @@ ready_items as materialized (
   from claimable_items c
   where c.ready_at <= belay.store_now()
 ),
+widths as materialized (
+  select greatest(1, least(${RANGE_ITEMS_MAX}, count(*) / ${RANGES_MIN}))::int as items from ready_items
+),
 ranges as materialized (
   select min(i.step) as step, count(*)::int as items, i.fence, i.lead, i.definition_id, i.run_id
-  from (
-    select n.*, (row_number() over (partition by n.step >> 16, n.fence, n.lead, n.neighbours order by n.step) - 1)
-      / greatest(1, least(${RANGE_ITEMS_MAX}, (select count(*) from ready_items) / ${RANGES_MIN})) as part
-    from ready_items n
-  ) i
-  group by i.step >> 16, i.fence, i.lead, i.neighbours, i.part, i.definition_id, i.run_id
+  from ready_items i
+  cross join widths w
+  group by i.step >> 16, i.fence, i.lead, i.neighbours, i.step / w.items, i.definition_id, i.run_id
 ),
 queued_ranges as (
   insert into belay.workflow_ready_items (available_at, definition_id, step, items, fence, run_id)
