@@ -45,34 +45,38 @@ begun_items as (
   where s.run_id = any (array[t.run_id]) and s.step >= t.begin_step and s.step < t.end_step and s.status = any (array[t.waiting_status])
   returning s.step, s.fence, s.status, s.undo_of, s.priority, s.available_at
 ),
-open_items as materialized (
-  select b.step, b.fence, b.undo_of, b.priority, b.available_at from begun_items b where b.status = 'ready'
-  union all
-  select s.step, s.fence, s.undo_of, s.priority, case when s.signalled_at is null then s.available_at end
-  from resumed_run r
-  join belay.workflow_steps s on s.run_id = any (array[r.id])
-  -- As a case, so that no statistics of statuses make the planner expect few of them. A wait without an end is not queued.
-  where s.step >= ${FIRST_ITEM} and case s.status when 'ready' then true when 'waiting' then s.available_at is not null or s.signalled_at is not null end
-),
 claimable_items as materialized (
-  select o.step, o.fence, o.available_at, ${leadOf('o')} as lead, r.definition_id, r.id as run_id,
-    greatest(r.start_at, o.available_at, belay.store_now()) as ready_at
-  from open_items o
-  cross join resumed_run r
-),
-ready_items as materialized (
-  select c.*, c.step - (row_number() over (partition by c.step >> 16, c.fence, c.lead order by c.step))::int as neighbours
-  from claimable_items c
-  where c.ready_at <= belay.store_now()
+  select o.step, o.fence, o.available_at, ${leadOf('o')} as lead, o.definition_id, o.run_id,
+    greatest(o.start_at, o.available_at, belay.store_now()) as ready_at
+  from (
+    select b.step, b.fence, b.undo_of, b.priority, b.available_at, r.id as run_id, r.definition_id, r.start_at
+    from begun_items b cross join resumed_run r
+    where b.status = 'ready'
+    union all
+    select s.step, s.fence, s.undo_of, s.priority, case when s.signalled_at is null then s.available_at end, r.id, r.definition_id, r.start_at
+    from resumed_run r
+    join belay.workflow_steps s on s.run_id = any (array[r.id])
+    -- As a case, so that no statistics of statuses make the planner expect few of them. A wait without an end is not queued.
+    where s.step >= ${FIRST_ITEM}
+      and case s.status when 'ready' then true when 'waiting' then s.available_at is not null or s.signalled_at is not null end
+  ) o
 ),
 widths as materialized (
-  select greatest(1, least(${RANGE_ITEMS_MAX}, count(*) / ${RANGES_MIN}))::int as items from ready_items
+  select greatest(1, least(${RANGE_ITEMS_MAX}, count(*) / ${RANGES_MIN}))::int as items from claimable_items c where c.ready_at <= belay.store_now()
 ),
 ranges as materialized (
-  select min(i.step) as step, count(*)::int as items, i.fence, i.lead, i.definition_id, i.run_id
-  from ready_items i
-  cross join widths w
-  group by i.step >> 16, i.fence, i.lead, i.neighbours, i.step / w.items, i.definition_id, i.run_id
+  select g.step, g.items, g.fence, g.lead, r.definition_id, r.id as run_id
+  from (
+    select min(i.step) as step, count(*)::int as items, i.fence, i.lead
+    from (
+      select c.step, c.fence, c.lead, c.step - (row_number() over (partition by c.step >> 16, c.fence, c.lead order by c.step))::int as neighbours
+      from claimable_items c
+      where c.ready_at <= belay.store_now()
+    ) i
+    cross join widths w
+    group by i.step >> 16, i.fence, i.lead, i.neighbours, i.step / w.items
+  ) g
+  cross join resumed_run r
 ),
 queued_ranges as (
   insert into belay.workflow_ready_items (available_at, definition_id, step, items, fence, run_id)
