@@ -17,8 +17,8 @@ import {
 /**
  * Does the work of {@link claimSteps} in fewer writes. It locks no step before it updates it, so it waits briefly for a locked step. If that wait
  * times out, the whole claim is rolled back. Guarantee and index as there. It removes every hint that it looked at: a hint that does not match its
- * step is stale. Locks: the worker's row (shared), queue rows (skipping locked ones), the runs
- * of items (shared), then steps.
+ * step is stale. Locks: the worker's row (shared), queue rows (skipping locked ones), the runs of items (shared), then
+ * steps.
  */
 export const claimStepsDirectly: Statement<ClaimAnswer> = {
   name: 'claim_steps_directly',

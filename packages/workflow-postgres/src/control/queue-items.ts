@@ -4,10 +4,9 @@ import { forgottenHints, leadOf, notedLate, placeAt } from '../rows/queue-place.
 
 /**
  * Makes those items of a resumed run ready whose turn came during the pause, and queues every item that is ready, or waits until an instant or for
- * nothing any more: neighbours by ranges, others one by one. Guarantee: the transaction holds the locks on the run and its joins, so no claim of its
- * items is under way, none has discarded a hint of an item that was not ready yet, and no turn is given. An item that becomes ready meanwhile is
- * queued by what makes it ready. Index: primary keys. Locks: the items that become ready, and
- * queue rows, skipping locked ones.
+ * nothing any more: neighbours that are ready by ranges, others one by one. Guarantee: the transaction holds the locks on the run and its joins, so no
+ * claim of its items is under way, none has discarded a hint of an item that was not ready yet, and no turn is given. An item that becomes ready
+ * meanwhile is queued by what makes it ready. Index: primary keys. Locks: the items that become ready, and queue rows, skipping locked ones.
  */
 export const queueItems: Statement<{ readonly queued: number }> = {
   name: 'queue_items',
@@ -46,14 +45,15 @@ begun_items as (
   returning s.step, s.fence, s.status, s.undo_of, s.priority, s.available_at
 ),
 claimable_items as materialized (
-  select o.step, o.fence, o.available_at, ${leadOf('o')} as lead, o.definition_id, o.run_id,
+  select o.step, o.fence, o.available_at, ${leadOf('o')} as lead, o.definition_id, o.run_id, o.waits,
     greatest(o.start_at, o.available_at, belay.store_now()) as ready_at
   from (
-    select b.step, b.fence, b.undo_of, b.priority, b.available_at, r.id as run_id, r.definition_id, r.start_at
+    select b.step, b.fence, b.undo_of, b.priority, b.available_at, r.id as run_id, r.definition_id, r.start_at, false as waits
     from begun_items b cross join resumed_run r
     where b.status = 'ready'
     union all
-    select s.step, s.fence, s.undo_of, s.priority, case when s.signalled_at is null then s.available_at end, r.id, r.definition_id, r.start_at
+    select s.step, s.fence, s.undo_of, s.priority, case when s.signalled_at is null then s.available_at end, r.id, r.definition_id, r.start_at,
+      s.status = 'waiting'
     from resumed_run r
     join belay.workflow_steps s on s.run_id = any (array[r.id])
     -- As a case, so that no statistics of statuses make the planner expect few of them. A wait without an end is not queued.
@@ -62,8 +62,9 @@ claimable_items as materialized (
   ) o
 ),
 widths as materialized (
-  select greatest(1, least(${RANGE_ITEMS_MAX}, count(*) / ${RANGES_MIN}))::int as items from claimable_items c where c.ready_at <= belay.store_now()
+  select greatest(1, least(${RANGE_ITEMS_MAX}, count(*) / ${RANGES_MIN}))::int as items from claimable_items
 ),
+-- A range names items that are ready: claims of ranges leave those alone that wait.
 ranges as materialized (
   select g.step, g.items, g.fence, g.lead, r.definition_id, r.id as run_id
   from (
@@ -71,7 +72,7 @@ ranges as materialized (
     from (
       select c.step, c.fence, c.lead, c.step - (row_number() over (partition by c.step >> 16, c.fence, c.lead order by c.step))::int as neighbours
       from claimable_items c
-      where c.ready_at <= belay.store_now()
+      where c.ready_at <= belay.store_now() and not c.waits
     ) i
     cross join widths w
     group by i.step >> 16, i.fence, i.lead, i.neighbours, i.step / w.items
@@ -87,7 +88,8 @@ queued_ranges as (
 single_items as materialized (
   select r.step, r.fence, r.lead, r.definition_id, r.run_id, belay.store_now() as ready_at from ranges r where r.items = 1
   union all
-  select c.step, c.fence, c.lead, c.definition_id, c.run_id, c.ready_at from claimable_items c where c.ready_at > belay.store_now()
+  select c.step, c.fence, c.lead, c.definition_id, c.run_id, c.ready_at from claimable_items c
+  where c.ready_at > belay.store_now() or c.waits
 ),
 queued_items as (
   insert into belay.workflow_ready (available_at, definition_id, step, fence, run_id)

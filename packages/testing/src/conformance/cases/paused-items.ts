@@ -1,7 +1,15 @@
 import { type Claim, itemIndex } from '@belay/workflow/adapter'
 import { expect } from 'vitest'
 import type { Cases } from '../case.ts'
-import { type CaseRun, completed, failed, released, retry, type Scenario } from '../scenario/index.ts'
+import {
+  type CaseRun,
+  completed,
+  failed,
+  released,
+  retry,
+  type Scenario,
+  waiting,
+} from '../scenario/index.ts'
 import { expand, mapped } from './mapped-run.ts'
 
 /** Items of maps in paused runs: a pause and a resumption leave their rows alone. */
@@ -20,6 +28,20 @@ export const pausedItemCases: Cases = {
       expect(indexesOf(await worker.take())).toEqual([1])
       expect(await worker.take()).toEqual([])
     },
+
+  'many items that wait until a time which comes during a pause are claimed after the resumption': async (
+    given,
+  ) => {
+    const { run, worker } = await mapped(given)
+    await expand(worker, run, 40)
+    const claims = await worker.take(40)
+    await worker.settle(claims.map((claim) => waiting(claim, { afterMs: 60_000 })))
+    await given.operate(run).pause()
+    await given.advance(60_000)
+    expect(await worker.take()).toEqual([])
+    await given.operate(run).resume()
+    expect(indexesOf(await worker.take(40))).toEqual(indexesOf(claims))
+  },
 
   'of many items, those that have not ended are claimed once after the resumption, whichever lie between':
     async (given) => {
