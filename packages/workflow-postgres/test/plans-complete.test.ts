@@ -56,6 +56,7 @@ const NOT_HOT: Readonly<Record<string, readonly string[]>> = {
     'read_run_differing',
     'read_run_sample',
     'lock_run',
+    'queue_items',
     'count_rows',
     'read_history',
     'write_run_change',

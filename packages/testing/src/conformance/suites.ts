@@ -40,6 +40,7 @@ import { mapLimitCases } from './cases/map-limits.ts'
 import { mapCases } from './cases/maps.ts'
 import { migrationCases } from './cases/migration.ts'
 import { pauseCases } from './cases/pause.ts'
+import { pausedItemCases } from './cases/paused-items.ts'
 import { pausedStopCases } from './cases/paused-stop.ts'
 import { pausedUndoCases } from './cases/paused-undo.ts'
 import { payloadCases } from './cases/payloads.ts'
@@ -138,6 +139,7 @@ export const SUITES: Readonly<Record<string, Cases>> = {
   'failures of loops past which a run continues': continuedLoopCases,
   maps: mapCases,
   'limits of maps': mapLimitCases,
+  'items of paused runs': pausedItemCases,
   items: itemCases,
   branches: branchCases,
   limits: limitCases,

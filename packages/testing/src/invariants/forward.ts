@@ -1,3 +1,4 @@
+import { HELD_TURNS } from '@belay/workflow/adapter'
 import { describe } from './rows.ts'
 import { isOpen, type Reporter, type RunView, type StepView } from './view.ts'
 
@@ -16,10 +17,17 @@ export function forwardFacts(view: RunView, report: Reporter): void {
     const open = openDependencies(step)
     fact('open_dependencies_count_is_right', !isOpen(step.status) || isCounted(view, step, open))
     fact('map_keeps_its_limit', keepsLimit(step))
+    fact('turns_are_held_in_a_paused_run_alone', holdsTurns(view, step))
     fact('map_wastes_no_turn', wastesNoTurn(view, step))
     fact('started_after_its_dependencies', step.status === 'pending' || open === 0)
     fact('started_no_earlier_than_its_dependencies_ended', view.run.version > 1 || startedInOrder(step))
   }
+}
+
+/** In a paused run, an item that ends makes no other one ready. */
+function holdsTurns({ run }: RunView, step: StepView): boolean {
+  if (step.turns === undefined || step.status !== 'pending' || !isDecided(step)) return true
+  return (run.status === 'paused') === step.turns.nextItem >= HELD_TURNS
 }
 
 /** No more items are under way than may be. */
@@ -30,10 +38,14 @@ function keepsLimit(step: StepView): boolean {
 /** No item waits for its turn while another one may begin. In a paused run nothing begins. */
 function wastesNoTurn({ run }: RunView, step: StepView): boolean {
   const { turns, status, dependencies } = step
-  const isDecided = dependencies.every(({ itemKey, isSettled }) => itemKey !== undefined || isSettled)
-  if (turns === undefined || status !== 'pending' || run.status === 'paused' || !isDecided) return true
+  if (turns === undefined || status !== 'pending' || run.status === 'paused' || !isDecided(step)) return true
   const waits = dependencies.some((item) => item.itemKey !== undefined && item.status === 'pending')
   return !waits || underWay(step).length === turns.atOnce
+}
+
+/** Whether the map of this join has decided its items. */
+function isDecided({ dependencies }: StepView): boolean {
+  return dependencies.every(({ itemKey, isSettled }) => itemKey !== undefined || isSettled)
 }
 
 /** Items that have begun, or may, and have not ended. One that failed after a pivot keeps its turn until an operator has acted. */
@@ -49,13 +61,13 @@ function startedInOrder({ status, startedAt, dependencies }: StepView): boolean 
   return dependencies.every(({ finishedAt }) => finishedAt === null || finishedAt <= startedAt)
 }
 
-/** In a paused run, each step also waits for the run to be resumed, unless it came back from a worker after the pause. */
+/** In a paused run, each step also waits for the run to be resumed, unless it came back from a worker after the pause. Items do not. */
 function isCounted({ run }: RunView, step: StepView, open: number): boolean {
   const { status, openDependencies, itemKey, isRound } = step
-  // A pending item waits for its turn, or in a paused run for the resumption, or for both. Only a map that runs again has items before it has ended:
-  // they wait for it, as other steps do.
-  if (itemKey !== undefined && !isRound && status === 'pending' && open === 0) {
-    return openDependencies === open + 1 || (run.status === 'paused' && openDependencies === open + 2)
+  // A pending item waits for its turn. Only a map that runs again has items before it has ended: they wait for it, as other steps do.
+  if (itemKey !== undefined) {
+    const waitsForTurn = !isRound && status === 'pending' && open === 0
+    return openDependencies === (waitsForTurn ? 1 : open)
   }
   if (run.status !== 'paused' || status === 'running') return openDependencies === open
   return openDependencies === open + 1 || (status !== 'pending' && openDependencies === open)
@@ -64,6 +76,6 @@ function isCounted({ run }: RunView, step: StepView, open: number): boolean {
 /** A join waits for its map alone until the map has decided its items: those of an earlier round do not count. */
 function openDependencies(step: StepView): number {
   const map = step.dependencies.filter(({ itemKey }) => itemKey === undefined)
-  const isDecided = map.every(({ isSettled }) => isSettled)
-  return (isDecided ? step.dependencies : map).filter(({ isSettled }) => !isSettled).length
+  const hasDecided = map.every(({ isSettled }) => isSettled)
+  return (hasDecided ? step.dependencies : map).filter(({ isSettled }) => !isSettled).length
 }

@@ -8,9 +8,10 @@ import type {
   StoredStep,
   Turns,
 } from '@belay/workflow/adapter'
-import { isTerminal } from '@belay/workflow/adapter'
+import { isItem, isTerminal } from '@belay/workflow/adapter'
 import { assertInvariant, assertRow, changeStep, moveRun } from './change.ts'
 import { definitionOf } from './definitions.ts'
+import { queueItems } from './items.ts'
 import { enqueueAt } from './lease.ts'
 import { runRecord, stepRecords } from './read.ts'
 import type { Rows, RunRow, StepRow } from './rows.ts'
@@ -24,14 +25,21 @@ export function changeRun<Answer extends object>(
   request: KeepsAttempts & {
     readonly runId: string
     readonly decide: (found: RunToChange) => { readonly change: RunChange | null; readonly answer: Answer }
+    readonly leavesItems?: boolean | undefined
   },
 ): Answer | null {
   const run = rows.runs.get(request.runId)
   if (run === undefined) return null
-  const { change, answer } = request.decide(toChange(rows, run))
+  const found = toChange(rows, run)
+  const isLeft = request.leavesItems === true && run.endsAs === null
+  const { change, answer } = request.decide(isLeft ? withoutItems(found) : found)
   if (change !== null && request.keepAttempts) keepGivenUp(rows, run, change)
   if (change !== null) apply(rows, run, change)
   return answer
+}
+
+function withoutItems(found: RunToChange): RunToChange {
+  return { ...found, steps: found.steps.filter(({ step }) => !isItem(step)) }
 }
 
 function keepGivenUp(rows: Rows, run: RunRow, { steps }: RunChange): void {
@@ -74,6 +82,7 @@ function apply(rows: Rows, run: RunRow, change: RunChange): void {
     const readyAt = availableAt ?? rows.now
     enqueueAt(rows, { run, step: rowOf(run, step)! }, waits === true ? readyAt : Math.max(readyAt, rows.now))
   }
+  if (change.queuesItems === true) queueItems(rows, run)
   const past = rows.history.get(run.runId) ?? []
   const entries = change.history.map(
     (entry): HistoryRecord => ({ ...entry, at: rows.now, name: null, key: null }),

@@ -1,8 +1,8 @@
-import { ITEMS_MAX, itemNumber, mapOf, type NewItem } from '@belay/workflow/adapter'
+import { HELD_TURNS, ITEMS_MAX, itemNumber, mapOf, type NewItem } from '@belay/workflow/adapter'
 import { changeStep } from './change.ts'
-import type { StepOfRun } from './lease.ts'
+import { enqueueAt, type StepOfRun } from './lease.ts'
 import type { Rows, RunRow, StepRow } from './rows.ts'
-import { joinOf } from './run-rows.ts'
+import { joinOf, openerOf } from './run-rows.ts'
 import { newStep } from './start.ts'
 
 /** Adds a map's items, and lets its join wait for them. Adds nothing if the join was cancelled. Returns the items that may begin. */
@@ -13,11 +13,11 @@ export function addItems(
 ): readonly StepOfRun[] {
   const join = run.steps[joinOf(run, step.step)]!
   if (join.status !== 'pending') return []
-  // The join waited for its map alone. One more open dependency is a pause: its resumption is what everything in the run waits for.
-  const pauses = join.openDependencies - 1
+  // The join waited for its map alone. One more open dependency is a pause: the resumption queues the items.
+  const isPaused = join.openDependencies > 1
   changeStep(run, join, {
     openDependencies: join.openDependencies + items.length,
-    nextItem: atOnce === null ? null : Math.min(atOnce, items.length),
+    nextItem: atOnce === null ? null : Math.min(atOnce, items.length) + (isPaused ? HELD_TURNS : 0),
     atOnce,
     itemOrder: null,
   })
@@ -25,12 +25,12 @@ export function addItems(
   const fence = Math.max(removeItems(rows, run, step.step) + 1, step.fence - 1)
   const added = items.map((item, index): StepOfRun => {
     const number = itemNumber(step.step, index)
-    const open = pauses + (index < (atOnce ?? items.length) ? 0 : 1)
+    const open = index < (atOnce ?? items.length) ? 0 : 1
     const row = { ...newStep(number, open, null), item, fence, round: step.round, priority: step.priority }
     run.items.set(number, row)
     return { run, step: row }
   })
-  return added.filter((row) => row.step.openDependencies === 0)
+  return isPaused ? [] : added.filter((row) => row.step.openDependencies === 0)
 }
 
 /** Adds the round of a loop that follows `step`; cancelled, if the run is stopping. The loop's join goes on waiting. */
@@ -42,9 +42,8 @@ export function addRound(
   const number = step.step + 1
   const join = run.steps[joinOf(run, mapOf(step.step))]!
   const waits = join.status === 'pending'
-  // The join waits for one round at a time. One more open dependency is a pause.
   const row: StepRow = {
-    ...newStep(number, waits ? join.openDependencies - 1 : 0, null),
+    ...newStep(number, 0, null),
     ...{ item: nextItem, fence: step.fence, round: step.round, priority: step.priority },
     availableAt: waits && delayMs > 0 ? rows.now + delayMs : null,
     ...(waits ? {} : { status: 'cancelled' as const }),
@@ -83,7 +82,38 @@ export function freeNextItem(run: RunRow, ended: number): readonly StepOfRun[] {
   const next = index < ITEMS_MAX ? run.items.get(itemNumber(map, index)) : undefined
   changeStep(run, join, { nextItem: join.nextItem + 1 })
   if (next?.status !== 'pending') return []
-  const openDependencies = next.openDependencies - 1
-  changeStep(run, next, { openDependencies, status: openDependencies === 0 ? 'ready' : 'pending' })
-  return openDependencies === 0 ? [{ run, step: next }] : []
+  return [begin(run, next)]
+}
+
+/** Makes those items of a resumed run ready whose turn came during the pause, and queues all that may begin. */
+export function queueItems(rows: Rows, run: RunRow): void {
+  for (const join of run.steps) {
+    const map = openerOf(run, join.step)
+    if (map === undefined || join.status !== 'pending' || run.steps[map]!.status !== 'completed') continue
+    const { nextItem, itemOrder } = join
+    if (nextItem === null) continue
+    for (let position = 0; position < Math.min(nextItem, ITEMS_MAX); position += 1) {
+      const index = itemOrder === null ? position : itemOrder[position]
+      const next = index === undefined ? undefined : run.items.get(itemNumber(map, index))
+      if (next?.status === 'pending') begin(run, next)
+    }
+  }
+  for (const step of run.items.values()) {
+    const readyAt = readyAtOf(rows, run, step)
+    if (readyAt !== null) enqueueAt(rows, { run, step }, readyAt)
+  }
+}
+
+function begin(run: RunRow, step: StepRow): StepOfRun {
+  const openDependencies = step.openDependencies - 1
+  changeStep(run, step, { openDependencies, status: openDependencies === 0 ? 'ready' : 'pending' })
+  return { run, step }
+}
+
+/** From when on an item may be claimed. Null if it may not: not now, or not before something else has happened. */
+function readyAtOf({ now }: Rows, { startAt }: RunRow, step: StepRow): number | null {
+  const { status, availableAt, signalledAt } = step
+  if (status === 'waiting') return signalledAt !== null ? now : availableAt && Math.max(now, availableAt)
+  if (status !== 'ready') return null
+  return Math.max(now, startAt ?? now, availableAt ?? now)
 }

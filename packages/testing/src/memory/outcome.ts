@@ -113,7 +113,8 @@ function repeat(
   const { run, step } = held
   changeStep(run, step, { status: 'completed', output: outcome.output, finishedAt: rows.now })
   const next = addRound(rows, held, outcome)
-  if (next.step.status !== 'ready') return
+  // A resumption queues what a paused run held back.
+  if (next.step.status !== 'ready' || run.status === 'paused') return
   if (outcome.delayMs === 0) consequences.unblocked.push(next)
   else enqueue(rows, next, outcome.delayMs)
 }

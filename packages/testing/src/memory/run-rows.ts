@@ -27,6 +27,12 @@ export function joinOf({ definition }: RunRow, map: number): number {
   return definition.dependents[map]![0]!
 }
 
+/** The number of the step that decides the items which this step joins. Undefined for a step that joins none. */
+export function openerOf(run: RunRow, number: number): number | undefined {
+  const { kind, dependsOn } = shapeOf(run, number)
+  return kind === 'join' ? dependsOn[0] : undefined
+}
+
 /** The numbers of the rows that wait for this one while the run goes forward. A map's items do not wait: they come when it completes. */
 export function dependentsOf(run: RunRow, number: number): readonly number[] {
   return isItem(number) ? [joinOf(run, mapOf(number))] : run.definition.dependents[number]!

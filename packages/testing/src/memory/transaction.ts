@@ -23,6 +23,7 @@ declare module '@belay/workflow/adapter' {
 export interface ChangeRequest<Answer extends object = object> {
   readonly runId: string
   readonly decide: (found: RunToChange) => { readonly change: RunChange | null; readonly answer: Answer }
+  readonly leavesItems?: boolean | undefined
 }
 
 /** A change that its transaction makes when it commits. */

@@ -1,4 +1,4 @@
-import { isItem, itemIndex, type RunChange, type StepPayloads } from '@belay/workflow/adapter'
+import { HELD_TURNS, isItem, itemIndex, type RunChange, type StepPayloads } from '@belay/workflow/adapter'
 import { describe, expect, it } from 'vitest'
 import { violationsLike, withVerbs } from './sabotage.ts'
 
@@ -30,6 +30,26 @@ describe('the oracle notices a store', () => {
     )
     expect(violations.join()).toMatch(wanted)
   })
+
+  it('that gives the turns of items while their run is paused', async () => {
+    const wanted = /turns_are_held_in_a_paused_run_alone/
+    const violations = await violationsLike(wanted, 23, (store) =>
+      withVerbs(store, {
+        changeRun: (request, options) =>
+          store.changeRun(
+            {
+              ...request,
+              decide: (found) => {
+                const decided = request.decide(found)
+                return { ...decided, change: decided.change && withoutHold(decided.change) }
+              },
+            },
+            options,
+          ),
+      }),
+    )
+    expect(violations.join()).toMatch(wanted)
+  })
 })
 
 /** An item that was to be undone with the others, as if it had been skipped. */
@@ -42,5 +62,14 @@ function withoutOrder(change: RunChange): RunChange {
   const steps = change.steps.map((step) =>
     step.turns === undefined ? step : { ...step, turns: { ...step.turns, order: null } },
   )
+  return { ...change, steps }
+}
+
+function withoutHold(change: RunChange): RunChange {
+  const steps = change.steps.map((step) => {
+    const { turns } = step
+    const isHeld = turns !== undefined && turns.nextItem >= HELD_TURNS
+    return isHeld ? { ...step, turns: { ...turns, nextItem: turns.nextItem - HELD_TURNS } } : step
+  })
   return { ...change, steps }
 }

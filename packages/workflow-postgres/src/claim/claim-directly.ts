@@ -1,13 +1,14 @@
 import { boundedLockWait } from '../base/lock-wait.ts'
 import type { Statement } from '../connection/statement.ts'
 import { begunAttempt, type ClaimAnswer, claimedColumns } from '../rows/claim-row.ts'
-import { newItem } from '../rows/item-rows.ts'
+import { FIRST_ITEM, newItem } from '../rows/item-rows.ts'
 import { stepIs } from '../rows/step-lookup.ts'
 import {
   claimableSteps,
   claimRows,
   dueDefinitions,
   headColumns,
+  itemRuns,
   liveWorker,
   newestMarks,
   trimmedLeases,
@@ -16,7 +17,8 @@ import {
 /**
  * Does the work of {@link claimSteps} in fewer writes. It locks no step before it updates it, so it waits briefly for a locked step. If that wait
  * times out, the whole claim is rolled back. Guarantee and index as there. It removes every hint that it looked at: a hint that does not match its
- * step is stale. Locks: the worker's row (shared), queue rows (skipping locked ones), then steps.
+ * step is stale. Locks: the worker's row (shared), queue rows (skipping locked ones), the runs of items (shared), then
+ * steps.
  */
 export const claimStepsDirectly: Statement<ClaimAnswer> = {
   name: 'claim_steps_directly',
@@ -49,6 +51,7 @@ hinted_steps as materialized (
   group by q.run_id, q.step, q.fence
   order by q.run_id, q.step
 ),
+${itemRuns(`select h.run_id from hinted_steps h where h.step >= ${FIRST_ITEM}`)},
 due_steps as materialized (
   select h.run_id, h.step, h.fence, h.definition_id, h.available_at, ${claimableSteps('hinted_steps h')}
 ),
@@ -58,7 +61,7 @@ claimed_steps as (
     fence = s.fence + 1, worker_id = $1::uuid, ${begunAttempt}
   from due_steps due
   where s.run_id = any (array[due.run_id]) and ${stepIs('s', 'due.step')}
-    -- A hint with an older fence is stale. In a run that was paused meanwhile, each step has one more open dependency.
+    -- A hint with an older fence is stale. In a run that was paused meanwhile, each step has one more open dependency; but no item.
     and s.fence = any (array[due.fence]) and s.status = any (due.claimable_statuses)
     and s.open_dependencies = any (array[due.no_dependencies]) and case when due.run_id is not null then s.worker_id is null end
   returning s.run_id, s.step, s.fence, due.definition_id, ${claimedColumns}, due.available_at,

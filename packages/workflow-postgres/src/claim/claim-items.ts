@@ -6,6 +6,7 @@ import {
   claimRows,
   dueDefinitions,
   headColumns,
+  itemRuns,
   liveWorker,
   newestMarks,
   trimmedLeases,
@@ -14,7 +15,7 @@ import {
 /**
  * Leases ready items of maps to a live worker, by hints of many items at once: from as many hints as `$7` says, at most `$3` items. What is left of a
  * hint is queued as a new one. It locks no item before it updates it, so it waits briefly for a locked one; if that wait times out, the whole claim is
- * rolled back. Guarantee and index as in {@link claimSteps}. Locks: the worker's row (shared), hints (skipping locked ones), then items.
+ * rolled back. Guarantee and index as in {@link claimSteps}. Locks: the worker's row (shared), hints (skipping locked ones), their runs (shared), then items.
  */
 export const claimItems: Statement<ClaimAnswer> = {
   name: 'claim_items',
@@ -23,10 +24,11 @@ with ${boundedLockWait('$6')},
 ${liveWorker('workflow_ready_items', 'bounded_wait cross join ')},
 ${dueDefinitions('workflow_ready_items', { since: '$4', minutes: '$8' })},
 ${dueRanges('$7')},
--- In a paused run each step has one more open dependency, and resuming queues its steps again.
+${itemRuns('select h.run_id from belay.workflow_ready_items h where h.ctid = any (array(select row_at from due_ranges))')},
+-- Resuming a paused run queues its items again.
 taken_ranges as materialized (
   select q.row_at, q.run_id, q.step, q.items, q.fence, q.definition_id, q.available_at, q.taken, q.step + q.taken as end_step,
-    0 as no_dependencies, 'ready' as ready_status, (select r.status from belay.workflow_runs r where r.id = any (array[q.run_id])) as run_status
+    0 as no_dependencies, 'ready' as ready_status, (select i.status from item_runs i where i.id = q.run_id) as run_status
   from (
     select r.row_at, r.run_id, r.step, r.items, r.fence, r.definition_id, r.available_at,
       least(r.items, $3::int + r.items - (sum(r.items) over (order by r.available_at, r.run_id, r.step, r.row_at))::int) as taken

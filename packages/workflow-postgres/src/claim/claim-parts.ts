@@ -1,4 +1,5 @@
 import { FIRST_ITEM, newItems } from '../rows/item-rows.ts'
+import { forwardStatuses } from '../rows/run-statuses.ts'
 
 // What both ways of claiming share. Both statements are hot: a change here changes two plans.
 
@@ -48,7 +49,24 @@ export function dueDefinitions(table: ReadyTable, { since, minutes }: LookParame
 )`
 }
 
-/** The end of the CTE `due_steps`, after the columns of the queue rows: what their runs say about the steps. `hints` yields the queue rows as `h`. */
+/**
+ * The CTE of the runs of items that may begin, locked: a pause does not touch items, so a claim of them sees it here. It comes entirely before or
+ * entirely after the pause, and before or after a resumption, which queues items that it finds ready: an older look must not discard their hints.
+ * Shared, and not only of the key: then the version that is read is the newest. `runIds` yields the runs of items.
+ */
+export function itemRuns(runIds: string, wait: '' | 'skip locked' = ''): string {
+  return `item_runs as materialized (
+  select r.id, r.status from belay.workflow_runs r
+  where r.id = any (array(${runIds})) and r.status in (${forwardStatuses})
+  order by r.id
+  for share of r ${wait}
+)`
+}
+
+/**
+ * The end of the CTE `due_steps`, after the columns of the queue rows: what their runs say about the steps; of items, those of {@link itemRuns}, or
+ * nothing if the run was skipped there. `hints` yields the queue rows as `h`.
+ */
 export function claimableSteps(hints: string): string {
   return `0 as no_dependencies,
     -- The drain cancels the steps of a run that is stopping. Resuming a paused run queues its steps again.
@@ -57,7 +75,8 @@ export function claimableSteps(hints: string): string {
     r.has_input and h.step < ${FIRST_ITEM} as has_input, case when r.has_input and h.step < ${FIRST_ITEM} then r.input::text end as input
   from ${hints}
   cross join lateral (
-    select run.status, run.input, run.input is null or pg_column_size(run.input) <= 2000 as has_input
+    select case when h.step >= ${FIRST_ITEM} and run.status in (${forwardStatuses})
+        then (select i.status from item_runs i where i.id = h.run_id) else run.status end as status, run.input, run.input is null or pg_column_size(run.input) <= 2000 as has_input
     from belay.workflow_runs run where run.id = any (array[h.run_id])
   ) r`
 }

@@ -1,12 +1,13 @@
 import type { Statement } from '../connection/statement.ts'
 import { begunAttempt, type ClaimAnswer, claimedColumns } from '../rows/claim-row.ts'
-import { newItem } from '../rows/item-rows.ts'
+import { FIRST_ITEM, newItem } from '../rows/item-rows.ts'
 import { stepIs } from '../rows/step-lookup.ts'
 import {
   claimableSteps,
   claimRows,
   dueDefinitions,
   headColumns,
+  itemRuns,
   liveWorker,
   newestMarks,
   trimmedLeases,
@@ -16,8 +17,8 @@ import {
  * Leases due steps to a live worker, and removes the stale hints among those it looked at. For each definition it looks at rows due since the mark,
  * or at all rows without a mark. Guarantee: a step is leased once; never to a worker that was declared dead before; never after its run was paused. A
  * locked step is skipped and stays in the queue. The journal names every run of which the worker gets a step. Index: the queue by (definition,
- * available_at), steps and runs by primary key. Locks: the worker's row (shared), queue rows and steps, both skipping locked ones, so it waits for no
- * other transaction.
+ * available_at), steps and runs by primary key. Locks: the worker's row (shared), queue rows, the runs of items (shared) and steps, all skipping locked
+ * ones, so it waits for no other transaction.
  */
 export const claimSteps: Statement<ClaimAnswer> = {
   name: 'claim_steps',
@@ -79,10 +80,12 @@ function leasing(dueRows: string): string {
 with ${liveWorker('workflow_ready')},
 ${dueDefinitions('workflow_ready', { since: '$4', minutes: '$7' })},
 ${dueRows},
+${itemRuns(`select h.run_id from due_rows h where h.step >= ${FIRST_ITEM}`, 'skip locked')},
 due_steps as materialized (
-  select h.row_at, h.run_id, h.step, h.fence, h.definition_id, h.available_at, ${claimableSteps('due_rows h')}
+  select h.row_at, h.run_id, h.step, h.fence, h.definition_id, h.available_at, r.status is null as is_held_up, ${claimableSteps('due_rows h')}
 ),
--- All conditions are checked on the locked row's current version. In a run that was paused meanwhile, each step has one more open dependency.
+-- All conditions are checked on the locked row's current version. In a run that was paused meanwhile, each step has one more open dependency; but no
+-- item.
 locked_steps as materialized (
   select s.ctid as step_at, s.run_id, s.step, s.fence, ${claimedColumns}, d.row_at, d.definition_id,
     d.available_at, d.has_input, d.input, ${newItem(0)}
@@ -110,13 +113,13 @@ taken_steps as materialized (
   where (select count(*) from claimed_steps) = (select count(*) from locked_steps)
     or (l.run_id, l.step) in (select c.run_id, c.step from claimed_steps c)
 ),
--- The hint matches its step, but the step was locked or changed just now, or the limit was reached.
+-- The hint matches its step, but the step or its run was locked or changed just now, or the limit was reached.
 kept_rows as materialized (
   select d.row_at, d.definition_id, d.available_at
   from due_steps d
   join belay.workflow_steps s on s.run_id = any (array[d.run_id]) and ${stepIs('s', 'd.step')}
   where (select count(*) from taken_steps) < (select count(*) from due_rows)
-    and s.fence = any (array[d.fence]) and s.status = any (d.claimable_statuses)
+    and s.fence = any (array[d.fence]) and case when d.is_held_up then true else s.status = any (d.claimable_statuses) end
     and s.open_dependencies = any (array[d.no_dependencies]) and case when d.run_id is not null then s.worker_id is null end
     and d.row_at not in (select t.row_at from taken_steps t)
 ),

@@ -19,20 +19,24 @@ export async function changeRun<Answer extends object>(
   request: KeepsAttempts & {
     readonly runId: string
     readonly decide: (found: RunToChange) => { readonly change: RunChange | null; readonly answer: Answer }
+    readonly leavesItems?: boolean | undefined
   },
 ): Promise<Answer | null> {
   if (!isUuid(request.runId)) return null
+  let leavesItems = request.leavesItems === true
   for (let tries = 1; ; tries += 1) {
     const result = await connection.transaction(async (transaction) => {
-      const found = await lock(transaction, request.runId)
+      const found = await lock(transaction, request.runId, { leavesItems })
       if (found === null || found === 'moved') return found
+      if (leavesItems && found.run.endsAs !== null) return 'undone'
       const { change, answer } = request.decide(found)
       if (change !== null && request.keepAttempts) await keepTaken(transaction, found, change)
       if (change !== null) await write(transaction, found, change)
       return { answer }
     })
     if (result === null) return null
-    if (result !== 'moved') return result.answer
+    if (result === 'undone') leavesItems = false
+    else if (result !== 'moved') return result.answer
     if (tries === MOVES_MAX) throw movedMeanwhile(request.runId)
   }
 }

@@ -13,6 +13,7 @@ export async function changeWithin<Answer extends object>(
   request: {
     readonly runId: string
     readonly decide: (found: RunToChange) => { readonly change: RunChange | null; readonly answer: Answer }
+    readonly leavesItems?: boolean | undefined
   },
 ): Promise<Answer | null> {
   const definitionIds = new Set<number>()
@@ -23,7 +24,11 @@ export async function changeWithin<Answer extends object>(
     return decided
   }
   const [before] = await transaction.query(readLockTimeout, [])
-  const answer = await changeRun(transaction, { runId: request.runId, decide })
+  const answer = await changeRun(transaction, {
+    runId: request.runId,
+    decide,
+    leavesItems: request.leavesItems,
+  })
   // The caller's later statements keep the caller's limit.
   await transaction.query(setLockTimeout, [before!.lock_timeout])
   if (definitionIds.size > 0) await wakeup.wakeAfter?.(transaction, [...definitionIds])
@@ -31,6 +36,6 @@ export async function changeWithin<Answer extends object>(
 }
 
 /** Whether the change makes a step claimable, or an undo may begin. */
-function mayGoOn({ queue, run }: RunChange): boolean {
-  return queue.length > 0 || run.status === 'compensating'
+function mayGoOn({ queue, queuesItems, run }: RunChange): boolean {
+  return queue.length > 0 || queuesItems === true || run.status === 'compensating'
 }

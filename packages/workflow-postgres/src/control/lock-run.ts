@@ -46,8 +46,9 @@ const RUN_COLUMNS = inFirstRow({
 })
 
 /**
- * Locks a run with all its steps, and reads their locked versions. Guarantee: until the transaction ends, nothing in the run changes. Index: primary
- * keys. Locks: the steps by number, then the run.
+ * Locks a run with its steps up to a number, and reads their locked versions. Guarantee: until the transaction ends, nothing of that changes; and if
+ * the items were left, no map or loop of a run that goes forward adds any, and no claim takes one. Index: primary keys. Locks: the steps by number,
+ * then the run.
  */
 export const lockRun: Statement<LockedRow> = {
   name: 'lock_run',
@@ -62,6 +63,7 @@ locked_steps as materialized (
   from (values ($1::uuid)) as asked (run_id)
   cross join (select count(*) from bounded_wait) as wait_was_bounded
   join belay.workflow_steps s on s.run_id = any (array[asked.run_id])
+  where s.step <= $3::int
   order by s.step
   for update of s
 ),
@@ -113,10 +115,16 @@ select count(*)::int as rows from belay.workflow_steps s where s.run_id = any (a
 }
 
 /**
- * Locks a run, and reads it. `moved`: it moved to another definition meanwhile, and must be locked by a new statement. Null if there is no such run.
+ * Locks a run, and reads it; with `leavesItems` without its items. `moved`: it moved to another definition meanwhile, and must be locked by a new
+ * statement. Null if there is no such run.
  */
-export async function lock(connection: Connection, runId: string): Promise<RunToChange | 'moved' | null> {
-  const rows = await connection.query(lockRun, [runId, lockWait(1)]).catch((error: unknown) => {
+export async function lock(
+  connection: Connection,
+  runId: string,
+  { leavesItems }: { readonly leavesItems: boolean },
+): Promise<RunToChange | 'moved' | null> {
+  const last = leavesItems ? FIRST_ITEM - 1 : ROW_MAX
+  const rows = await connection.query(lockRun, [runId, lockWait(1), last]).catch((error: unknown) => {
     throw contended(error, [runId])
   })
   const [first] = rows
@@ -125,15 +133,18 @@ export async function lock(connection: Connection, runId: string): Promise<RunTo
   const ofDefinition = rows.filter(({ step }) => step !== null && step < FIRST_ITEM)
   if (ofDefinition.length !== first.step_count || steps.length !== rows.length) return 'moved'
   const [definition] = await readDefinitions(connection, [first.definition_id])
-  if (definition!.shape.steps.some(addsRows)) {
+  if (!leavesItems && definition!.shape.steps.some(addsRows)) {
     const [counted] = await connection.query(countRows, [runId])
     // Rows were added while the lock waited, which its snapshot does not show. Now that all joins are locked, no more can be added.
-    if (counted!.rows !== rows.length) return lock(connection, runId)
+    if (counted!.rows !== rows.length) return lock(connection, runId, { leavesItems })
   }
   const { status, open_steps: openSteps, stop, ends_as: endsAs, now } = first
   const run = { ...decodeRun(first), status, openSteps, stop, endsAs }
   return { run, steps: steps.map(decodeStep), shape: definition!.shape, now }
 }
+
+/** No row of a run has a greater number: the column ends there. */
+const ROW_MAX = 2_147_483_647
 
 function addsRows({ kind }: StepShape): boolean {
   return kind === 'map' || kind === 'repeat'

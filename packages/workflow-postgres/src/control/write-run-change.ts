@@ -7,6 +7,7 @@ import { moveChildren } from '../rows/move-children.ts'
 import { moveRunValues } from '../rows/move-values.ts'
 import { forgottenHints, notedLate, placeAt } from '../rows/queue-place.ts'
 import { stepIs } from '../rows/step-lookup.ts'
+import { queueItems } from './queue-items.ts'
 import { divideSteps, shiftColumns, shiftSteps } from './shift-steps.ts'
 
 /**
@@ -200,6 +201,7 @@ export async function write(connection: Connection, found: RunToChange, decided:
     ...placesOfQueue(found, decided),
     run.priority || null,
   ])
+  if (decided.queuesItems === true) await connection.query(queueItems, [run.runId])
   const askAnew = stepsThatAskAnew(found, decided)
   if (askAnew.length > 0) await connection.query(supersedeSignals, [run.runId, askAnew])
   if (migration === undefined) return

@@ -1,5 +1,6 @@
 import {
   type Claim,
+  HELD_TURNS,
   itemNumber,
   type KeepsAttempts,
   type NewItem,
@@ -17,8 +18,8 @@ import { stepIs } from '../rows/step-lookup.ts'
 /**
  * Records maps that decided their items, and adds the items as rows: the first are leased to this worker, as far as it has room, and others are queued.
  * Guarantee: all of it commits together; an attempt that no longer holds its step adds nothing; a map whose join was cancelled, because its run is
- * stopping, completes without items. Items that have to wait for their turn have one open dependency; in a paused run, whose join shows one more, each
- * item has one more too. Index: primary keys. Locks: the worker's row (shared), own steps, then the joins, each by (run, step).
+ * stopping, completes without items. Items that have to wait for their turn have one open dependency; in a paused run, whose join shows one more, none
+ * is leased or queued. Index: primary keys. Locks: the worker's row (shared), own steps, then the joins, each by (run, step).
  */
 export const expandMaps: Statement<ExpandedRow> = {
   name: 'expand_maps',
@@ -78,7 +79,7 @@ waiting_joins as (
     attempts = case when s.open_dependencies = j.leased_at then ${countedAttempts} + 1 else s.attempts end,
     started_at = case when s.open_dependencies = j.leased_at then belay.store_clock() else s.started_at end,
     finished_at = case when s.open_dependencies = j.leased_at then null else s.finished_at end,
-    at_once = j.at_once, next_item = least(j.at_once, j.items), item_order = null
+    at_once = j.at_once, next_item = least(j.at_once, j.items) + case when s.open_dependencies > 1 then ${HELD_TURNS} else 0 end, item_order = null
   from (
     select m.run_id, m.step, m.fence, m.definition_id, m.items, m.at_once, m.items_before, m.position, m.map_round, m.map_priority, ds.dependents[1] as join_step,
       'pending' as waiting_status,
@@ -112,8 +113,8 @@ beginning_items as materialized (
 added_items as (
   insert into belay.workflow_steps (run_id, step, round, fence, open_dependencies, status, attempts, worker_id, started_at, item_key, item, priority)
   select b.run_id, (b.map + 1) * ${FIRST_ITEM} + i.index, b.map_round, case when i.index < b.leased then b.fence + 1 else b.fence end,
-    case when i.index < b.at_once then b.held else b.held + 1 end,
-    case when i.index < b.leased then 'running' when i.index < b.beginning then 'ready' else 'pending' end,
+    case when i.index < b.at_once then 0 else 1 end,
+    case when i.index < b.leased then 'running' when i.index < b.at_once then 'ready' else 'pending' end,
     case when i.index < b.leased then 1 else 0 end, case when i.index < b.leased then $1::uuid end,
     case when i.index < b.leased then belay.store_clock() end, i.key, i.value::json, b.priority
   from beginning_items b

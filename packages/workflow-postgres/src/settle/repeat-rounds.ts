@@ -10,7 +10,7 @@ import { stepIs } from '../rows/step-lookup.ts'
 /**
  * Records rounds of loops that are followed by another, and adds the next rounds as rows: leased to this worker as far as it has room, and queued
  * otherwise, or until their delay is over. Guarantee: all of it commits together; an attempt that no longer holds its round adds nothing. In a paused
- * run, whose join has one more open dependency, the next round has one too. In a run that is stopping, whose join was cancelled, the next round is
+ * run, whose join has one more open dependency, the next round is ready, but neither leased nor queued. In a run that is stopping, whose join was cancelled, the next round is
  * cancelled. Index: primary keys. Locks: the worker's row (shared), own rounds, then the joins, each by (run, step).
  */
 export const repeatRounds: Statement<RepeatedRow> = {
@@ -27,7 +27,7 @@ export const keptRepeatRounds: Statement<RepeatedRow> = {
 /** One for each settled round. `fence` and `round` are those of the next one. */
 interface RepeatedRow {
   readonly position: number
-  readonly status: 'ready' | 'running' | 'pending' | 'cancelled'
+  readonly status: 'ready' | 'running' | 'held' | 'cancelled'
   readonly fence: number
   readonly round: number
 }
@@ -75,7 +75,7 @@ locked_joins as materialized (
 next_rounds as materialized (
   select n.run_id, n.step + 1 as step, n.definition_id, n.output, n.next_key, n.position, n.effect_round, n.held, n.priority, null as undo_of,
     case when n.begins and n.turn <= n.room then n.fence + 1 else n.fence end as fence,
-    case when not n.waits then 'cancelled' when n.held > 0 then 'pending' when n.begins and n.turn <= n.room then 'running' else 'ready' end as status,
+    case when not n.waits then 'cancelled' when n.held > 0 then 'held' when n.begins and n.turn <= n.room then 'running' else 'ready' end as status,
     case when n.waits and n.delay_ms > 0 then belay.store_now() + n.delay_ms * interval '1 millisecond' end as available_at
   from (
     select j.*, j.begins_now as begins, case when exists (select from live_worker) then $9::int else 0 end as room,
@@ -85,7 +85,7 @@ next_rounds as materialized (
 ),
 added_rounds as (
   insert into belay.workflow_steps (run_id, step, round, fence, open_dependencies, status, attempts, worker_id, started_at, available_at, item_key, item, priority)
-  select n.run_id, n.step, n.effect_round, n.fence, case when n.status = 'pending' then n.held else 0 end, n.status,
+  select n.run_id, n.step, n.effect_round, n.fence, 0, case n.status when 'held' then 'ready' else n.status end,
     case when n.status = 'running' then 1 else 0 end, case when n.status = 'running' then $1::uuid end,
     case when n.status = 'running' then belay.store_clock() end, n.available_at, n.next_key, n.output::json, n.priority
   from next_rounds n

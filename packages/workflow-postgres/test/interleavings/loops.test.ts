@@ -101,7 +101,7 @@ const repeatAndPause: Pair = {
         expect(results).toEqual(['settled'])
         const next = await world.step(runId, 'l[2]')
         if (claims.length > 0) expect(next.status).toBe('running')
-        else expect(next).toMatchObject({ status: 'pending', openDependencies: 1 })
+        else expect(next).toMatchObject({ status: 'ready', openDependencies: 0 })
         expect(await world.claim(definition)).toEqual([])
       },
       finally: () => expectCompleted(world, runId),

@@ -256,12 +256,16 @@ export interface Adapter extends ScheduleVerbs, LimitVerbs {
    * writes nothing. `decide` must be pure: the store may call it again when it had to repeat the transaction. If it throws, nothing is written and
    * the error is rethrown. Resolves null if there is no such run.
    *
+   * `leavesItems`: the items of maps and the rounds of loops are neither locked nor given to `decide`, unless the run is being undone (`endsAs`).
+   * There may be 65,536. So claims of items and this call must exclude each other in another way: see the status of the run under a lock.
+   *
    * With `tx`, the change is part of that transaction, which keeps the run locked until it ends. Workers are woken when it commits. Throws
    * `invalid_option` if `tx` is not an open transaction of this store.
    */
   changeRun<Answer extends object>(
     request: KeepsAttempts & {
       readonly runId: string
+      readonly leavesItems?: boolean | undefined
       readonly decide: (found: RunToChange) => { readonly change: RunChange | null; readonly answer: Answer }
     },
     options?: WithinTransaction,

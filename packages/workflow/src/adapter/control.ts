@@ -21,7 +21,7 @@ export interface StoredStep extends Omit<StepRecord, 'output' | 'error' | 'undo'
 /** A locked run, for `decide`. */
 export interface RunToChange {
   readonly run: StoredRun
-  /** Every step, ascending by number. */
+  /** Every step, ascending by number; without items, if the request leaves them alone. */
   readonly steps: readonly StoredStep[]
   /** The shape of the run's definition. */
   readonly shape: DefinitionShape
@@ -36,6 +36,11 @@ export interface RunChange {
   readonly steps: readonly StepChange[]
   /** Which steps become claimable, and when; null is at once. Steps as they are after the change. */
   readonly queue: readonly QueuedByChange[]
+  /**
+   * True if a paused run goes forward again. Once the rows are written, the store makes those items ready whose turn came during the pause (pending,
+   * and before `nextItem`; their map has completed), and queues every item that is ready, or waits until an instant or for nothing any more.
+   */
+  readonly queuesItems?: true | undefined
   readonly history: readonly HistoryEntry[]
   /** Present if the run moves to another definition. Then `steps` holds a row for each step of that definition. */
   readonly migration?: Migration

@@ -31,7 +31,7 @@ export { DEFINITION_NUMBERS_MAX, definitionNumber } from './definition-number.ts
 export { turnOfEventLoop } from './event-loop.ts'
 export { attemptKey, movesBefore } from './fence.ts'
 export * from './heartbeats.ts'
-export { ITEMS_MAX, isItem, itemIndex, itemNumber, mapOf, templateOf } from './item-numbers.ts'
+export { HELD_TURNS, ITEMS_MAX, isItem, itemIndex, itemNumber, mapOf, templateOf } from './item-numbers.ts'
 export {
   countItems,
   type DifferingItems,

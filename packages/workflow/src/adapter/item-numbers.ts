@@ -2,6 +2,12 @@
 export const ITEMS_MAX = 65_536
 
 /**
+ * Of the `join` of a map in a paused run, `nextItem` is this much greater: no item is there, so an item that ends makes no other one ready. Greater
+ * than any `nextItem` of a run that is not paused.
+ */
+export const HELD_TURNS = 2 ** 20
+
+/**
  * The number of a row that was added to a run: the item with this index, from 0, of the map with this step number. Numbers of steps are smaller
  * than {@link ITEMS_MAX}, numbers of items are not. So rows sort by step, then by map and index, and a number alone says whose item it is.
  */

@@ -333,7 +333,7 @@ export interface StepRecord {
 export interface Turns {
   /** The limit. */
   readonly atOnce: number
-  /** The position in `order` of the item that the next end of an item makes ready. */
+  /** The position in `order` of the item that the next end of an item makes ready. In a paused run, greater by {@link HELD_TURNS}. */
   readonly nextItem: number
   /**
    * Indexes of items. Null for all of them, in their order: then `nextItem` is an index. A map has another order once an operator's action left items

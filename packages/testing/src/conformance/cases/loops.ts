@@ -142,7 +142,7 @@ export const loopCases: Cases = {
     const { run, worker, first } = await looped(given)
     await given.operate(run).pause()
     await worker.settle([repeated(first, '1', 1_000)], 5)
-    expect((await run.read()).steps.at(-1)).toMatchObject({ status: 'pending', openDependencies: 1 })
+    expect((await run.read()).steps.at(-1)).toMatchObject({ status: 'ready', openDependencies: 0 })
     expect(await worker.take()).toEqual([])
     await given.operate(run).resume()
     expect(await worker.take()).toEqual([])

@@ -117,7 +117,21 @@ function decideInOrder(
   const { definitionId = change.run.definitionId } = change.migration ?? {}
   const run = asChanged(found, { ...change.run, definitionId })
   const drains = change.run.status === 'compensating' && change.run.endsAs === null
-  return { change, answer: { changed: true, from, run, queued: change.queue.length > 0, drains } }
+  return {
+    change,
+    answer: {
+      changed: true,
+      from,
+      run,
+      queued: change.queue.length > 0 || change.queuesItems === true,
+      drains,
+    },
+  }
+}
+
+/** Whether the action is decided without the items of a run that goes forward. */
+export function leavesItems({ type }: Action): boolean {
+  return type === 'pause' || type === 'resume'
 }
 
 /** Actions after which more items of a map may have to begin, or fewer. */

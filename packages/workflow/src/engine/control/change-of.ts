@@ -31,6 +31,7 @@ export function changeOf(
     steps: plan.steps,
     queue: queueEntries(plan.run, plan.queue),
     history: [entry],
+    ...(plan.queuesItems === undefined ? {} : { queuesItems: plan.queuesItems }),
     ...(plan.migration === undefined ? {} : { migration: plan.migration }),
   }
 }

@@ -15,7 +15,7 @@ import type { EventHub } from '../base/events.ts'
 import { toJsonText } from '../base/payload.ts'
 import type { ExplainOptions, Explanation } from '../diagnosis/explain/explanation.ts'
 import { unknownRun } from '../runs/run-reference.ts'
-import { type Action, type ActionResult, decideAction } from './action.ts'
+import { type Action, type ActionResult, decideAction, leavesItems } from './action.ts'
 import { cancellation } from './cancel.ts'
 import type { Actor } from './change-of.ts'
 import { EXPLAIN_OPTIONS, explainStored } from './explain-stored.ts'
@@ -90,7 +90,7 @@ export class Control {
       else await assertNoFamily(adapter, { runId, action: action.type, tx })
     }
     const result = await decideForFamily(this.#parts, { action, by }, (decide) =>
-      adapter.changeRun({ runId, keepAttempts, decide }, { tx }),
+      adapter.changeRun({ runId, keepAttempts, decide, leavesItems: leavesItems(action) }, { tx }),
     )
     if (result === null) throw unknownRun({ runId })
     // Changes within a transaction take effect at its commit: the adapter then wakes workers.
@@ -125,7 +125,11 @@ export class Control {
     this.#parts.assertOpen()
     await adapter.open()
     const result = await decideForFamily(this.#parts, { action, by }, (decide) =>
-      adapter.changeRun({ runId, decide: (found) => ({ change: null, answer: decide(found).answer }) }),
+      adapter.changeRun({
+        runId,
+        decide: (found) => ({ change: null, answer: decide(found).answer }),
+        leavesItems: leavesItems(action),
+      }),
     )
     if (result === null) throw unknownRun({ runId })
     return result

@@ -1,4 +1,5 @@
 import {
+  HELD_TURNS,
   itemIndex,
   type PlacedShape,
   type StepChange,
@@ -49,24 +50,25 @@ function limitMap(plan: Plan, found: Placed, join: StoredStep): Plan {
   const open = items.filter((place) => !hasEnded(found, after(place)))
   const others = open.filter((place) => !hasTurn(found, steps[place]!))
   const begin = Math.max(0, turns.atOnce - (open.length - others.length))
-  const pauses = pausesOf(plan.run)
   const begins = others
     .slice(0, begin)
-    .map((place): StepChange => ({ ...after(place), status: 'ready', openDependencies: pauses }))
+    .map((place): StepChange => ({ ...after(place), status: 'ready', openDependencies: 0 }))
   const wait = others.slice(begin)
   const held = wait
     .map(after)
-    .filter(({ status, openDependencies }) => status !== 'pending' || openDependencies !== 1 + pauses)
-    .map((row): StepChange => ({ ...row, status: 'pending', openDependencies: 1 + pauses }))
+    .filter(({ status, openDependencies }) => status !== 'pending' || openDependencies !== 1)
+    .map((row): StepChange => ({ ...row, status: 'pending', openDependencies: 1 }))
   const order = orderOf(
     wait.map((place) => itemIndex(placed.numbers[place]!)),
     items.length,
   )
-  const joins: StepChange = { ...after(join.step), turns: { ...turns, ...order } }
+  const isPaused = plan.run.status === 'paused'
+  const nextItem = order.nextItem + (isPaused ? HELD_TURNS : 0)
+  const joins: StepChange = { ...after(join.step), turns: { ...turns, ...order, nextItem } }
   const rows = new Map([...changes, ...[joins, ...begins, ...held].map((row) => [row.step, row] as const)])
   const corrected = new Set(others)
   const queue = plan.queue.filter(({ step }) => !corrected.has(step))
-  return { ...plan, steps: [...rows.values()], queue: pauses === 0 ? [...queue, ...begins] : queue }
+  return { ...plan, steps: [...rows.values()], queue: isPaused ? queue : [...queue, ...begins] }
 }
 
 /** A failed item of a map that goes on has ended. */
@@ -80,12 +82,7 @@ function hasEnded({ steps, placed: { shape } }: Placed, row: StoredStep): boolea
  */
 function hasTurn(found: Placed, row: StoredStep): boolean {
   if (!isForward(found.run) || hasEnded(found, row)) return false
-  return row.status !== 'pending' || row.openDependencies <= pausesOf(found.run)
-}
-
-/** A pause counts as one more open dependency of what has not begun. */
-function pausesOf({ status }: StoredRun): number {
-  return status === 'paused' ? 1 : 0
+  return row.status !== 'pending'
 }
 
 /** In which order the items at these ascending indexes begin. */

@@ -17,6 +17,8 @@ export interface Plan {
   readonly steps: readonly StepChange[]
   /** Steps that become claimable, in their new state. */
   readonly queue: readonly (StoredStep & { readonly readySince?: number })[]
+  /** The run goes forward again after a pause: its items are queued. See `RunChange`. */
+  readonly queuesItems?: true
   readonly migration?: Migration
   /** What the history records in addition to the changed statuses. */
   readonly note?: Readonly<Record<string, unknown>>

@@ -25,9 +25,11 @@ export function retryFailed(found: RunToChange, isOne: (step: StoredStep) => boo
   const again = steps.filter(isOne).flatMap((step): readonly StepChange[] => {
     const { kind, dependsOn } = shape.steps[step.step]!
     const failed = kind === 'join' ? dependsOn.map((place) => steps[place]!).filter(isFailed) : []
-    return [...failed.map((item) => failedAgain(item, 0, pauses)), failedAgain(step, failed.length, pauses)]
+    const ofItem = step.itemKey === undefined ? pauses : 0
+    return [...failed.map((item) => failedAgain(item, 0, 0)), failedAgain(step, failed.length, ofItem)]
   })
-  return { run, steps: again, queue: again.filter(({ openDependencies }) => openDependencies === 0) }
+  const queue = pauses > 0 ? [] : again.filter(({ openDependencies }) => openDependencies === 0)
+  return { run, steps: again, queue }
 }
 
 function isFailed({ status }: StoredStep): boolean {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { HELD_TURNS } from '../../../src/adapter/index.ts'
 import { planPause, planResume } from '../../../src/engine/control/pause.ts'
 import { queueEntries } from '../../../src/engine/control/plan.ts'
 import { FAILED, runToChange } from './run-to-change.ts'
@@ -38,6 +39,34 @@ describe('a pause', () => {
 
     expect(resumed.run).toEqual(found.run)
     expect(resumed.steps).toEqual([found.steps[1]])
+  })
+
+  it('leaves items as they are, and takes the next one that waits for its turn out of reach', () => {
+    const turns = { atOnce: 2, nextItem: 3, order: null }
+    const found = runToChange(
+      {},
+      {
+        'm[]': 'completed',
+        m: { status: 'pending', openDependencies: 4, turns },
+        'm[a]': { status: 'ready', itemKey: 'a' },
+        'm[b]': { status: 'pending', openDependencies: 1, itemKey: 'b' },
+      },
+    )
+    const paused = planPause(found)!
+    const held = { ...turns, nextItem: 3 + HELD_TURNS }
+    expect(paused.steps).toMatchObject([{ name: 'm', openDependencies: 5, turns: held }])
+
+    const steps = found.steps.map((step) => (step.step === 1 ? paused.steps[0]! : step))
+    const resumed = planResume({ ...found, run: paused.run, steps })!
+    expect(resumed.steps).toEqual([found.steps[1]])
+    expect(resumed.queue).toEqual([])
+  })
+
+  it('of a run with maps or loops is over once their items are queued too', () => {
+    const { shape, ...found } = runToChange({ status: 'paused' }, { 'm[]': 'completed', m: 'ready' })
+    const mapped = { steps: shape.steps.map((step) => ({ ...step, kind: 'map' as const })) }
+    expect(planResume({ ...found, shape: mapped })).toMatchObject({ queuesItems: true })
+    expect(planResume({ ...found, shape })).not.toHaveProperty('queuesItems')
   })
 
   it('gives each undo that has not begun one more open dependency', () => {
