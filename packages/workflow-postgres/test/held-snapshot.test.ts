@@ -19,7 +19,8 @@ import { completed } from './setup/outcomes.ts'
 const SEEDED = 1_000
 const TAKEN = 50
 const TURNS = 120
-const FIRST = 10
+// The marks have begun by then.
+const FIRST = 30
 const LAST = 80
 
 // While a session holds a snapshot, dead rows of the queue stay. Blocks are counted, and the clock of the marks stands still: nothing depends on time.

@@ -97,7 +97,7 @@ export const HOT: readonly (readonly [Statement<unknown>, string])[] = [
   [claimItems, `'${WORKER}', '{1,2}', ${BATCH}, '{-Infinity,0}', '{1,2}', '20ms', 8, '{0,2000}'`],
   [unpackRanges, `'${WORKER}', '{1,2}', '{-Infinity,0}', 8, '{0,0}'`],
   [findMapped, `'{1,2}'`],
-  [readHeldSteps, `'${WORKER}'`],
+  [readHeldSteps, `'${WORKER}', null`],
   [
     publishValues,
     `'${WORKER}', ${RUN_IDS}, ${many('1')}, ${many('1')}, ${many('k')}, ${many('1')}, ${many('1')}, ${many('{}')}, 100`,
