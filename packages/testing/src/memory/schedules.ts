@@ -185,7 +185,8 @@ function nextRow(
     .filter(({ isOpen, sequence }) => isOpen || sequence > schedule.firings - FIRINGS_KEPT)
     .sort((one, other) => one.sequence - other.sequence)
   const stored = before?.schedule
-  const times = { createdAt: stored?.createdAt ?? rows.now, updatedAt: rows.now }
+  const updatedAt = Math.max(stored?.updatedAt ?? rows.now, rows.now)
+  const times = { createdAt: stored?.createdAt ?? rows.now, updatedAt }
   return { schedule: { ...schedule, ...times, revision: (stored?.revision ?? 0) + 1 }, firings }
 }
 

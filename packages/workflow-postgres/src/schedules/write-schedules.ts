@@ -27,7 +27,7 @@ export const updateSchedules: Statement<never> = {
   name: 'update_schedules',
   text: `
 update belay.workflow_schedules s
-set workflow = n.workflow, declared = n.declared, revision = s.revision + 1, firings = n.firings, updated_at = belay.store_now(),
+set workflow = n.workflow, declared = n.declared, revision = s.revision + 1, firings = n.firings, updated_at = greatest(s.updated_at, belay.store_now()),
   paused_at = ${toInstant('n.paused_at')}, next_at = ${toInstant('n.next_at')}, due_at = ${toInstant('n.due_at')},
   pause_reason = n.pause_reason, spec = n.spec::json, input = n.input::json
 from unnest($1::text[], $2::text[], $3::bool[], $4::int[], $5::float8[], $6::float8[], $7::float8[], $8::text[], $9::text[], $10::text[])

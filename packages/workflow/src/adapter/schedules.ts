@@ -44,6 +44,7 @@ export interface ScheduleRecord {
   /** The number of its newest firing. */
   readonly firings: number
   readonly createdAt: number
+  /** The latest store clock at which it was written: it never goes back, whatever the clock does. */
   readonly updatedAt: number
 }
 

@@ -28,7 +28,9 @@ export function putChange(found: FoundSchedule, wanted: WantedSchedule): Schedul
     dequal(schedule.spec, spec)
   if (isSame && !returns) return null
   const keepsNext = schedule !== null && schedule.nextAt !== null && dequal(schedule.spec.timing, timing)
-  const from = returns || !keepsNext ? now : schedule.nextAt - 1
+  // No time is later than the change that dealt with it, and after a clock was set back none of them comes again.
+  const anew = Math.max(now, schedule?.updatedAt ?? now)
+  const from = returns || !keepsNext ? anew : schedule.nextAt - 1
   const nextAt = nextTime(timing, from, spec.until)
   const before = schedule ?? { firings: 0, revision: 0, createdAt: now, pausedAt: null, pauseReason: null }
   const paused = returns ? { pausedAt: null, pauseReason: null } : {}
