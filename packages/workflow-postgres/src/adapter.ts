@@ -4,6 +4,7 @@ import { ClaimPace } from './claim/claim-once.ts'
 import { changeRun } from './control/change-run.ts'
 import { changeWithin } from './control/change-within.ts'
 import { readHistory } from './control/read-history.ts'
+import { EndMarks } from './ends/end-marks.ts'
 import { findRunEnds, forgetRunEnds } from './ends/run-ends.ts'
 import { wakeParents } from './ends/wake-parents.ts'
 import { limitVerbs } from './limits/limit-verbs.ts'
@@ -267,8 +268,9 @@ function readingVerbs(store: OpenStore) {
 }
 
 function upkeepVerbs({ connection, parts: { name, schema } }: OpenStore) {
+  const endMarks = new EndMarks()
   return {
-    findRunEnds: (request) => findRunEnds(connection, request),
+    findRunEnds: (request) => findRunEnds(connection, request, endMarks),
     wakeParents: (childIds) => wakeParents(connection, childIds),
     forgetRunEnds: (ends) => forgetRunEnds(connection, ends),
     findEnded: (request) => findEnded(connection, request),

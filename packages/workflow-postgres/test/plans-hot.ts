@@ -65,7 +65,7 @@ import { findCalls } from '../src/start/find-calls.ts'
 import { readCollectedCalls, readCollections } from '../src/start/read-collections.ts'
 import { changeCollectingRuns, writeCollections } from '../src/start/write-collections.ts'
 import { beginUndos } from '../src/undo/begin-undo.ts'
-import { cancelLeftovers, readDrainedRuns } from '../src/undo/drain-runs.ts'
+import { cancelLeftovers, readDrainedOf, readDrainedRuns } from '../src/undo/drain-runs.ts'
 import { expireRunsStatement, readUpcoming } from '../src/undo/expire-runs.ts'
 import { publishValues } from '../src/values/publish-values.ts'
 import { observeRunsStatement, readRunValues } from '../src/values/read-values.ts'
@@ -227,11 +227,12 @@ export const HOT: readonly (readonly [Statement<unknown>, string])[] = [
   [keptRecoverSteps, `50, 1000, '${NO_ID}', 0, '${NO_ID}', null`],
   [readKeptAttempts, `'${NO_ID}', 200`],
   [journalDeadWorker, '500'],
-  [readDrainedRuns, `'{1,2}', null, 100, '{}'`],
+  [readDrainedRuns, `'{1,2}', 100, '{}'`],
+  [readDrainedOf, `'{1,2}', 100, '{}', ${RUN_IDS}`],
   [findEndedRuns, `4e12, '{completed,failed}', null, false, 0, '${'0'.repeat(32)}', 10000, ${BATCH}, null`],
   [findPendingApprovals, `null, null, '${'f'.repeat(32)}', null, 1000, 100`],
   [pruneEndedRuns, `${RUN_IDS}, 4e12`],
-  [findEnds, `'{1,2}', 0, 200`],
+  [findEnds, `'{1,2}', '{0,0}', 200`],
   [wakeParentsStatement, RUN_IDS],
   [forgetEnds, `${many('1')}, ${many('5')}`],
   [readCollections, `${many('1')}, ${many('k')}, '500ms'`],

@@ -2,7 +2,7 @@ import type { Adapter, OlderRun } from '@belay/workflow/adapter'
 import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
 import { hasPassedPivot } from '../rows/passed-pivots.ts'
-import { forwardStatuses } from '../rows/run-statuses.ts'
+import { goesForward } from '../rows/run-statuses.ts'
 import { waitingStep } from '../rows/waiting-step.ts'
 
 /**
@@ -64,7 +64,7 @@ ranked_runs as materialized (
     row_number() over newest_first as nth, first_value(r.id) over newest_first as newest
   from wanting_runs w
   join belay.workflow_runs r on r.id = any (array[w.run_id])
-  where r.status in (${forwardStatuses}) and r.stop is null
+  where ${goesForward('r')}
   window newest_first as (partition by w.limit_name, w.key order by r.created_at desc, r.id desc)
 )
 select r.limit_name, r.key, r.id as run_id, r.newest as newer_run_id

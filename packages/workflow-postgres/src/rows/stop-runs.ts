@@ -6,7 +6,7 @@ import { type ChangedRunRow, changedRunColumns, decodeChangedRun } from './chang
 import { cancelSteps, lockedOpenSteps, openStatuses } from './open-steps.ts'
 import { hasPassedPivot } from './passed-pivots.ts'
 import { definitionOf, forgottenHints } from './queue-place.ts'
-import { forwardStatuses } from './run-statuses.ts'
+import { goesForward } from './run-statuses.ts'
 
 /**
  * Stops runs with a cancellation, cancels their steps that have not begun, and adds an entry to their history. Guarantee: all of it commits together;
@@ -19,9 +19,12 @@ export const cancelRunsStatement: Statement<ChangedRunRow> = {
 with ${boundedLockWait('$7')},
 live_runs as materialized (
   select r.id, r.definition_id, ${openStatuses} as open_statuses, 'completed' as passed_status
-  from belay.workflow_runs r
-  cross join (select count(*) from bounded_wait) as wait_was_bounded
-  where r.id = any ($1::uuid[]) and r.status in (${forwardStatuses}) and r.stop is null
+  from (select count(*) from bounded_wait) as wait_was_bounded
+  cross join (select distinct a.id from unnest($1::uuid[]) as a (id)) asked
+  cross join lateral (
+    select o.id, o.definition_id, o.status, o.stop from belay.workflow_runs o where o.id = any (array[asked.id]) limit 1
+  ) r
+  where ${goesForward('r')}
   order by r.id
 ),
 -- A run whose pivot has completed cannot be undone. If its pivot completes meanwhile, the plan of the undo leaves everything as it is.
@@ -47,7 +50,7 @@ stopped_runs as (
     cross join (select count(*) from cancelled_steps) as steps_were_locked
     order by asked_runs.id
   ) asked
-  where r.id = any (array[asked.id]) and r.status in (${forwardStatuses}) and r.stop is null
+  where r.id = any (array[asked.id]) and ${goesForward('r')}
   returning r.id, ${changedRunColumns}
 ),
 noted_runs as (

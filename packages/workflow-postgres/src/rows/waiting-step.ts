@@ -1,3 +1,4 @@
+import { runIs } from './run-statuses.ts'
 import { stepIs } from './step-lookup.ts'
 
 /** Whether a parked step still waits: it has neither been claimed nor cancelled, nor has its run stopped or paused. */
@@ -6,6 +7,6 @@ export function waitingStep(waiter: string): string {
     select from belay.workflow_steps t
     join belay.workflow_runs r on r.id = any (array[t.run_id])
     where t.run_id = any (array[${waiter}.run_id]) and ${stepIs('t', `${waiter}.step`)} and t.fence = any (array[${waiter}.fence])
-      and t.status = 'ready' and t.open_dependencies = 0 and r.status = 'running'
+      and t.status = 'ready' and t.open_dependencies = 0 and ${runIs('r', `'running'`)}
   )`
 }

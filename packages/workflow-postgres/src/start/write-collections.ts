@@ -5,6 +5,7 @@ import type { Connection } from '../connection/connection.ts'
 import { listText } from '../connection/list-text.ts'
 import type { Statement } from '../connection/statement.ts'
 import { notedLate, placeAt } from '../rows/queue-place.ts'
+import { runIs } from '../rows/run-statuses.ts'
 import { stepIs } from '../rows/step-lookup.ts'
 import type { CollectKey } from './lock-collections.ts'
 
@@ -60,7 +61,7 @@ changed_runs as (
       when c.items is null then r.input
       else (left(r.input::text, -1) || ',' || c.items || ']')::json end
   from changes c
-  where r.id = any (array[c.run_id]) and r.status = 'running' and r.definition_id = any (array[c.definition_id])
+  where r.id = any (array[c.run_id]) and ${runIs('r', `'running'`)} and r.definition_id = any (array[c.definition_id])
   returning r.id
 )
 select (select count(*) from changed_runs)::int as changed`,

@@ -17,15 +17,11 @@ interface DrainedRow {
   readonly decided: readonly boolean[]
 }
 
-/**
- * Stopped runs in which nothing is in flight and whose undo has not begun, oldest first. Index: the partial index of draining runs, steps by primary
- * key. No locks: nothing in such a run can start again, so what is read here stays true.
- */
-export const readDrainedRuns: Statement<DrainedRow> = {
-  name: 'read_drained_runs',
-  text: `
-select r.id as run_id, r.definition_id, r.stop, s.leftovers, s.fences, s.steps, s.statuses, s.started, s.succeeded, s.decided
-from belay.workflow_runs r
+const drainedColumns =
+  'r.id as run_id, r.definition_id, r.stop, s.leftovers, s.fences, s.steps, s.statuses, s.started, s.succeeded, s.decided'
+
+/** What a look at a stopped run, `r`, reads of its steps, `s`. */
+const stepsOfRun = `
 cross join lateral (
   select (count(*) filter (where s.status = 'running'))::int as in_flight,
     (count(*) filter (where s.status in ('pending', 'ready', 'waiting')))::int as leftovers,
@@ -37,12 +33,34 @@ cross join lateral (
     array_agg(s.branch is not null order by s.step) as decided
   from belay.workflow_steps s
   where s.run_id = r.id
-) s
+) s`
+
+/**
+ * Stopped runs in which nothing is in flight and whose undo has not begun, oldest first. Index: the partial index of draining runs, steps by primary
+ * key. No locks: nothing in such a run can start again, so what is read here stays true.
+ */
+export const readDrainedRuns: Statement<DrainedRow> = {
+  name: 'read_drained_runs',
+  text: `
+select ${drainedColumns}
+from belay.workflow_runs r${stepsOfRun}
 where r.status = 'compensating' and r.ends_as is null and s.in_flight = 0
-  and r.definition_id = any ($1::int[]) and ($2::uuid[] is null or r.id = any ($2::uuid[]))
-  and r.id <> all ($4::uuid[])
+  and r.definition_id = any ($1::int[]) and r.id <> all ($3::uuid[])
 order by r.id
-limit $3::int`,
+limit $2::int`,
+}
+
+/** Of these runs, those that {@link readDrainedRuns} would find among all. Index: primary keys. No locks. */
+export const readDrainedOf: Statement<DrainedRow> = {
+  name: 'read_drained_of',
+  text: `
+select ${drainedColumns}
+from unnest($4::uuid[]) as asked (id)
+cross join lateral (select * from belay.workflow_runs o where o.id = any (array[asked.id]) limit 1) r${stepsOfRun}
+where r.status = 'compensating' and r.ends_as is null and s.in_flight = 0
+  and r.definition_id = any ($1::int[]) and r.id <> all ($3::uuid[])
+order by r.id
+limit $2::int`,
 }
 
 /**
@@ -74,13 +92,17 @@ export async function drain(
     limit: number
   },
 ): Promise<readonly DrainedRun[]> {
-  const { definitionIds, runIds = null, limit } = request
+  const { definitionIds, runIds, limit } = request
   const drained: DrainedRow[] = []
   const passedOver: string[] = []
   for (let round = 0; round < ROUNDS_MAX; round += 1) {
     const wanted = limit - drained.length
     const seen = [...passedOver, ...drained.map((row) => row.run_id)]
-    const read = () => connection.query(readDrainedRuns, [definitionIds, runIds, wanted, seen])
+    const values = [definitionIds, wanted, seen]
+    const read = () =>
+      runIds === undefined
+        ? connection.query(readDrainedRuns, values)
+        : connection.query(readDrainedOf, [...values, [...new Set(runIds)]])
     let rows = await read()
     const unclean = rows.filter((row) => row.leftovers > 0)
     if (unclean.length > 0) {

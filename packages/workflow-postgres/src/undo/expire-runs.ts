@@ -29,10 +29,8 @@ export const expireRunsStatement: Statement<
   text: `
 with due_runs as materialized (
   select r.id, r.definition_id, ${openStatuses} as open_statuses, array[${forwardStatuses}] as forward_statuses, 'completed' as passed_status
-  from belay.workflow_runs r
-  where r.deadline_at <= belay.store_now() and r.stop is null and r.status in (${forwardStatuses}) and r.id <> all ($2::uuid[])
-  order by r.deadline_at
-  limit $1::int
+  from belay.next_deadlines($1::int, $2::uuid[]) r
+  where r.deadline_at <= belay.store_now()
 ),
 judged_runs as materialized (
   select d.id, d.open_statuses, d.forward_statuses, ${hasPassedPivot({ run: 'd', completed: 'd.passed_status' })} as has_passed_pivot
@@ -133,10 +131,7 @@ select
   ) as claim_in_ms,
   (
     select (extract(epoch from greatest(r.deadline_at, to_timestamp(0)) - belay.store_now()) * 1000)::float8
-    from belay.workflow_runs r
-    where r.deadline_at < 'infinity' and r.stop is null and r.status in (${forwardStatuses})
-    order by r.deadline_at
-    limit 1
+    from belay.next_deadlines(1, '{}') r
   ) as deadline_in_ms,
   (
     select (extract(epoch from greatest(s.due_at, to_timestamp(0)) - belay.store_now()) * 1000)::float8
@@ -147,13 +142,13 @@ select
   ) as schedule_in_ms`,
 }
 
-/** The runs whose deadline has passed, in no order. Index: the partial index of deadlines. No locks. */
+/** Of the runs whose deadline comes first, those whose deadline has passed, in no order. Index: the partial index of deadlines. No locks. */
 export const findOverdueRuns: Statement<{ readonly id: string }> = {
   name: 'find_overdue_runs',
   text: `
 select r.id
-from belay.workflow_runs r
-where r.deadline_at <= belay.store_now() and r.stop is null and r.status in (${forwardStatuses})
+from belay.next_deadlines(10 * $1::int, '{}') r
+where r.deadline_at <= belay.store_now()
 order by random()
 limit $1::int`,
 }
