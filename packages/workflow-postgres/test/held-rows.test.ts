@@ -232,13 +232,17 @@ describe.each(servers)('a row locked by another transaction, on $name', ({ url }
 
   it('one held run does not keep the others of a list from being cancelled', async () => {
     const definition = await save('list', { a: [] })
+    const engine = createEngine({ adapter: store as Adapter })
     const runIds = [await start(definition), await start(definition), await start(definition)]
 
-    const error = await whileHolding(STEPS_OF, [[runIds[1]]], () =>
-      store.cancelRuns({ runIds, cause: '{}' }).catch((e: unknown) => e),
+    const cancelled = await whileHolding(STEPS_OF, [[runIds[1]]], () =>
+      engine.runs.cancelMany(runIds.map((runId) => engine.runs.handle(runId))),
     )
 
-    expect(error).toMatchObject({ code: 'store_contended', runId: runIds[1] })
+    expect(cancelled).toMatchObject({
+      ...{ matched: 3, runIds: [runIds[0], runIds[2]] },
+      refused: [{ runId: runIds[1], why: expect.stringContaining('another transaction has held') }],
+    })
     const statuses = await store.readStatuses(runIds)
     const byId = new Map(statuses.map((one) => [one.runId, one.status]))
     expect(runIds.map((id) => byId.get(id))).toEqual(['compensating', 'running', 'compensating'])

@@ -35,7 +35,7 @@ const NOT_HOT: Readonly<Record<string, readonly string[]>> = {
     'find_overdue_runs',
     'postpone_hints',
     'postpone_ranges',
-    'read_held_runs',
+    'read_part_runs',
     'read_journaled_runs',
   ],
   'it concerns workers, of which there are few': [

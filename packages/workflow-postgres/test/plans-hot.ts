@@ -74,7 +74,12 @@ import { readHeldByWorker } from '../src/workers/list-held.ts'
 import { placeLate } from '../src/workers/place-late-steps.ts'
 import { readHeldSteps, readStatusesStatement, readStoppingRuns } from '../src/workers/read-state.ts'
 import { countRecentRuns } from '../src/workers/recent-runs.ts'
-import { journalDeadWorker, keptRecoverSteps, recoverSteps } from '../src/workers/sweep-workers.ts'
+import {
+  journalDeadWorker,
+  journalDeadWorkerUnread,
+  keptRecoverSteps,
+  recoverSteps,
+} from '../src/workers/sweep-workers.ts'
 import { trimLeases } from '../src/workers/trim-leases.ts'
 
 export const WORKER = '00000000-0000-7000-8000-00000000000a'
@@ -227,6 +232,7 @@ export const HOT: readonly (readonly [Statement<unknown>, string])[] = [
   [keptRecoverSteps, `50, 1000, '${NO_ID}', 0, '${NO_ID}', null`],
   [readKeptAttempts, `'${NO_ID}', 200`],
   [journalDeadWorker, '500'],
+  [journalDeadWorkerUnread, '500'],
   [readDrainedRuns, `'{1,2}', 100, '{}'`],
   [readDrainedOf, `'{1,2}', 100, '{}', ${RUN_IDS}`],
   [findEndedRuns, `4e12, '{completed,failed}', null, false, 0, '${'0'.repeat(32)}', 10000, ${BATCH}, null`],

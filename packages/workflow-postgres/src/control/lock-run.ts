@@ -47,8 +47,8 @@ const RUN_COLUMNS = inFirstRow({
 
 /**
  * Locks a run with its steps up to a number, and reads their locked versions. Guarantee: until the transaction ends, nothing of that changes; and if
- * the items were left, no map or loop of a run that goes forward adds any, and no claim takes one. Index: primary keys. Locks: the steps by number,
- * then the run.
+ * the items were left, no map or loop of a run that goes forward adds any, and no claim takes one. Index: primary keys. Locks: the steps that
+ * workers hold, the other steps, each by number, then the run.
  */
 export const lockRun: Statement<LockedRow> = {
   name: 'lock_run',
@@ -64,7 +64,8 @@ locked_steps as materialized (
   cross join (select count(*) from bounded_wait) as wait_was_bounded
   join belay.workflow_steps s on s.run_id = any (array[asked.run_id])
   where s.step <= $3::int
-  order by s.step
+  -- As settlements lock them: a worker's own steps, like the items of a map, before others, like their join.
+  order by s.status not in ('running', 'compensating'), s.step
   for update of s
 ),
 locked_run as materialized (

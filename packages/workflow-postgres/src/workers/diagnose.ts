@@ -1,4 +1,5 @@
-import type { Diagnosis, LiveRuns, StrandedStep } from '@belay/workflow/adapter'
+import type { Adapter, Diagnosis, LiveRuns, StrandedStep } from '@belay/workflow/adapter'
+import { isOfStatement } from '../base/errors.ts'
 import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
 import { FIRST_ITEM, rowName, templateOf } from '../rows/item-rows.ts'
@@ -281,24 +282,35 @@ order by h.worker_id`,
 const LIVE_RUNS_MAX = 10_000
 const OVERDUE_MAX = 1_000
 
-/** Separate statements, one after another: the parts need not show the same moment, and no snapshot is held for long. */
+/**
+ * Separate statements, one after another: the parts need not show the same moment, and no snapshot is held for long. One that the database refuses, as
+ * for a damaged row, is empty, and named.
+ */
 export async function diagnose(
   connection: Connection,
-  request: {
-    readonly overdueMs: number
-    readonly recentMs: number
-    readonly adapter: string
-    readonly schema: string
-  },
+  request: Parameters<Adapter['diagnose']>[0] & { readonly adapter: string; readonly schema: string },
 ): Promise<Diagnosis> {
-  const { overdueMs, recentMs, adapter, schema } = request
+  const { overdueMs, recentMs, adapter, schema, onUnread } = request
   const [store] = await connection.query(readStore, [])
+  const part = async <Row>(name: string, read: () => Promise<readonly Row[]>): Promise<readonly Row[]> => {
+    try {
+      return await read()
+    } catch (error) {
+      if (onUnread === undefined || !isOfStatement(error)) throw error
+      onUnread(name, error)
+      return []
+    }
+  }
   const workers = await listWorkers(connection)
-  const live = await connection.query(countLiveRuns, [LIVE_RUNS_MAX])
-  const overdue = await connection.query(countOverdueSteps, [overdueMs, OVERDUE_MAX])
-  const stranded = await connection.query(readStrandedSteps, [SEARCHED_RUNS_MAX, overdueMs])
-  const unknown = await connection.query(readUnknownLeases, [])
-  const recent = await recentRuns(connection, store!.now - recentMs)
+  const live = await part('live runs', () => connection.query(countLiveRuns, [LIVE_RUNS_MAX]))
+  const overdue = await part('steps that are due', () =>
+    connection.query(countOverdueSteps, [overdueMs, OVERDUE_MAX]),
+  )
+  const stranded = await part('steps that nothing moves', () =>
+    connection.query(readStrandedSteps, [SEARCHED_RUNS_MAX, overdueMs]),
+  )
+  const unknown = await part('steps that workers hold', () => connection.query(readUnknownLeases, []))
+  const recent = await part('recent runs', () => recentRuns(connection, store!.now - recentMs))
   return {
     now: store!.now,
     store: { adapter, schema, server: store!.server, migration: store!.migration },

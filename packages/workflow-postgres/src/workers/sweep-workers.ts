@@ -48,7 +48,18 @@ select id, false from belay.workflow_workers where status = 'dead'`,
  */
 export const journalDeadWorker: Statement<{ readonly id: string }> = {
   name: 'journal_dead_worker',
-  text: `
+  text: journalText(`join belay.workflow_steps s on s.run_id = any (array[r.id])
+    where s.worker_id = any (array[r.worker_id]) and s.status = any (r.leased_statuses)`),
+}
+
+/** The same, with every run that it passes: for runs of which the database cannot read the steps. */
+export const journalDeadWorkerUnread: Statement<{ readonly id: string }> = {
+  name: 'journal_dead_worker_unread',
+  text: journalText(''),
+}
+
+function journalText(holding: string): string {
+  return `
 with dead_worker as materialized (
   select w.id, coalesce(w.journaled_through, '00000000-0000-0000-0000-000000000000') as journaled_through
   from belay.workflow_workers w
@@ -74,8 +85,7 @@ journaled_runs as (
   from (
     select distinct r.worker_id, r.id
     from searched_runs r
-    join belay.workflow_steps s on s.run_id = any (array[r.id])
-    where s.worker_id = any (array[r.worker_id]) and s.status = any (r.leased_statuses)
+    ${holding}
   ) held
   group by held.worker_id
 )
@@ -84,15 +94,15 @@ set journaled = (select count(*) from searched_runs) < $1::int,
   journaled_through = coalesce((select r.id from searched_runs r order by r.id desc limit 1), d.journaled_through)
 from dead_worker d
 where w.id = any (array[d.id])
-returning w.id`,
+returning w.id`
 }
 
 /**
  * Returns steps of one dead worker to the queue, the next worker by id: a bounded part of its journal. Guarantee: a dead worker gets no more steps,
  * and its journal names every run in which it holds some; step and queue row change together; a journal row is deleted once the worker holds nothing
- * in its runs, and the worker with its last journal row. A locked step is skipped, and so are those of other runs than `$6`, if that is given; their
- * journal rows stay. Index: the journal and steps by primary
- * key. Locks: the dead worker's row (one sweeper per worker), then steps, both skipping locked ones.
+ * in its runs, and the worker with its last journal row. A locked step is skipped. If `$6` is given, the steps of other runs are not read, and journal
+ * rows that name other runs stay. Index: the journal and steps by primary key. Locks: the dead worker's row (one sweeper per worker), then steps, both
+ * skipping locked ones.
  */
 export const recoverSteps: Statement<SweptRow | ({ readonly kind: 'recovered' } & ClaimRow)> = {
   name: 'recover_steps',
@@ -130,6 +140,7 @@ named_runs as materialized (
   from read_rows
   cross join dead_worker d
   cross join lateral unnest(read_rows.run_ids) as named (run_id)
+  where $6::uuid[] is null or named.run_id = any ($6::uuid[])
 ),
 held_steps as materialized (
   select s.run_id, s.step
@@ -143,7 +154,6 @@ locked_steps as materialized (
   join belay.workflow_steps s on s.run_id = any (array[n.run_id])
   join belay.workflow_runs r on r.id = any (array[n.run_id])
   where s.worker_id = any (array[n.worker_id]) and s.status = any (n.leased_statuses)
-    and ($6::uuid[] is null or n.run_id = any ($6::uuid[]))
   limit $2::int
   for update of s skip locked
 ),
@@ -172,7 +182,11 @@ left_runs as materialized (
 ),
 done_rows as materialized (
   select r.row_at from read_rows r cross join left_runs
-  where left_runs.run_ids is null or not r.run_ids && left_runs.run_ids
+  where (left_runs.run_ids is null or not r.run_ids && left_runs.run_ids)
+    and ($6::uuid[] is null or not exists (
+      select from unnest(r.run_ids) as named (run_id)
+      where named.run_id not in (select given.run_id from unnest($6::uuid[]) as given (run_id))
+    ))
 ),
 deleted_rows as (
   delete from belay.workflow_leases l where l.ctid = any (array(select r.row_at from done_rows r))
@@ -193,13 +207,13 @@ select 'swept', null, null, null, null, null, null, null, null, null, d.id, (sel
 from dead_worker d`
 }
 
-/** The runs in which the part of {@link recoverSteps} finds steps, in no order; null for none. Index: the journal and steps by primary key. No locks. */
-export const readHeldRuns: Statement<{
+/** The runs that the part of {@link recoverSteps} reads, in no order; null for none. Reads no row of a run. Index: the journal by primary key. No locks. */
+export const readPartRuns: Statement<{
   readonly run_id: string | null
   readonly worker_id: string
   readonly read_through: string | null
 }> = {
-  name: 'read_held_runs',
+  name: 'read_part_runs',
   text: `
 with dead_worker as materialized (
   select w.id, case when w.id = $4::uuid then $3::bigint else 0 end as read_through
@@ -215,19 +229,12 @@ read_rows as materialized (
   order by l.worker_id, l.id
   limit $1::int
 )
-select held.run_id, d.id as worker_id,
+select part.run_id, d.id as worker_id,
   case when (select count(*) from read_rows) = $1::int then (select max(r.id)::text from read_rows r) end as read_through
 from dead_worker d
-left join lateral (
-  select distinct named.run_id
-  from read_rows
-  cross join lateral unnest(read_rows.run_ids) as named (run_id)
-  cross join lateral (
-    select from belay.workflow_steps s
-    where s.run_id = any (array[named.run_id]) and s.worker_id = any (array[d.id]) and s.status in ('running', 'compensating')
-    limit 1
-  ) found
-) held on true
+left join (
+  select distinct named.run_id from read_rows cross join lateral unnest(read_rows.run_ids) as named (run_id)
+) part on true
 order by random()`,
 }
 
@@ -265,7 +272,10 @@ export async function sweep(connection: Connection, request: SweepRequest): Prom
   if (dead.length === 0) return { lostWorkers, recovered: [], more: false }
   let parts = PARTS_PER_SWEEP
   for (; parts > 0; parts -= 1) {
-    const journaled = await connection.query(journalDeadWorker, [RUNS_PER_PART])
+    const journaled = await connection.query(journalDeadWorker, [RUNS_PER_PART]).catch((error: unknown) => {
+      if (!isOfStatement(error)) throw error
+      return connection.query(journalDeadWorkerUnread, [RUNS_PER_PART])
+    })
     if (journaled.length === 0) break
   }
   return { lostWorkers, ...(await recover(connection, request, parts)) }
@@ -299,7 +309,7 @@ async function recover(
 
 type RecoveryRow = SweptRow | ({ readonly kind: 'recovered' } & ClaimRow)
 
-/** If the database refuses a step, the runs of this part are recovered in halves, until that one is alone. It stays with the dead worker. */
+/** If the database refuses a step, the runs of this part are recovered in halves, until that one is alone. It stays with the dead worker, and in its journal. */
 async function recoverPart(
   connection: Connection,
   { keepAttempts, onRefused }: Omit<SweepRequest, 'limit'>,
@@ -313,14 +323,19 @@ async function recoverPart(
     if (!isOfStatement(error)) throw error
   }
   const [rowsMax, , ...place] = values
-  const held = await connection.query(readHeldRuns, [rowsMax, ...place])
+  const named = await connection.query(readPartRuns, [rowsMax, ...place])
   const recovered: RecoveryRow[] = []
+  const accepted: string[] = []
+  const recoverThese = async (runIds: readonly string[]) => {
+    const rows = await recoverRuns(runIds)
+    recovered.push(...rows.filter(({ kind }) => kind === 'recovered'))
+  }
   await sendApart(
-    held.flatMap(({ run_id: runId }) => (runId === null ? [] : [runId])),
+    named.flatMap(({ run_id: runId }) => (runId === null ? [] : [runId])),
     {
       send: async (part) => {
-        const rows = await recoverRuns(part)
-        recovered.push(...rows.filter(({ kind }) => kind === 'recovered'))
+        await recoverThese(part)
+        accepted.push(...part)
       },
       refused: (runId, error) => onRefused?.({ runId, error }),
       heldUp: () => {},
@@ -330,7 +345,9 @@ async function recoverPart(
       },
     },
   )
-  const [last] = held
+  // A journal row goes only once all its runs are asked for together.
+  if (accepted.length > 0) await recoverThese(accepted)
+  const [last] = named
   if (last === undefined) return recovered
   // What is left is not asked for again at once.
   return [

@@ -53,3 +53,16 @@ export async function tearValue(pool: pg.Pool, { schema, table, column, runId }:
 }
 
 const DATA_CORRUPTED = 'XX001'
+
+/** Makes the rows of one run unreadable in a table, as an invalid page does, for a role that neither owns the table nor is a superuser. */
+export async function hideRows(pool: pg.Pool, { schema, table, runId }: Omit<Torn, 'column'>): Promise<void> {
+  const key = table === 'workflow_runs' ? 'id' : 'run_id'
+  await pool.query(`
+    create function ${schema}.read_row(run_id uuid) returns bool language plpgsql as $$
+    begin
+      if run_id = '${runId}' then raise exception 'invalid page in block 7' using errcode = '${DATA_CORRUPTED}'; end if;
+      return true;
+    end $$;
+    create policy unreadable on ${schema}.${table} using (${schema}.read_row(${key}));
+    alter table ${schema}.${table} enable row level security`)
+}

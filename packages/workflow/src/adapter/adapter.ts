@@ -240,7 +240,10 @@ export interface Adapter extends ScheduleVerbs, LimitVerbs {
    */
   beginUndo(plans: readonly UndoPlan[], lease?: Lease): Promise<readonly BegunUndo[]>
 
-  /** Cancels runs that go forward, paused ones too. Leaves runs alone that are already stopped or have ended. Returns the runs it stopped. */
+  /**
+   * Cancels runs that go forward, paused ones too: all of them, or none if it throws. Leaves runs alone that are already stopped or have ended. Returns
+   * the runs it stopped.
+   */
   cancelRuns(request: {
     readonly runIds: readonly string[]
     /** JSON text of the cause. */
@@ -417,8 +420,15 @@ export interface Adapter extends ScheduleVerbs, LimitVerbs {
    */
   timeline?(): Promise<string | null>
 
-  /** What may be wrong with the stored runs. Its cost depends on the number of live and recent runs, not on the history. */
-  diagnose(request: { overdueMs: number; recentMs: number }): Promise<Diagnosis>
+  /**
+   * What may be wrong with the stored runs. Its cost depends on the number of live and recent runs, not on the history. With `onUnread`, a part that the
+   * store cannot read is empty. Without it, one such part makes the call fail.
+   */
+  diagnose(request: {
+    overdueMs: number
+    recentMs: number
+    onUnread?: (part: string, error: unknown) => void
+  }): Promise<Diagnosis>
 
   /**
    * Calls `listener` when work may have become claimable. The hint may be missing, late or wrong. Without a `hint` argument, work of any definition

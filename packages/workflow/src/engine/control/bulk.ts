@@ -2,11 +2,13 @@ import { type Adapter, type RunStatus, SHOWN_OF_RUNNING, storedStatus } from '..
 import type { WorkflowDefinition } from '../../definition/workflow.ts'
 import { BelayError } from '../../errors.ts'
 import { checkOptions, type OptionTable, wholeNumber, yesOrNo } from '../../options/index.ts'
+import { sendApart } from '../base/send-apart.ts'
 import { reasonOf } from '../base/set-aside.ts'
 import type { RunLookup } from '../runs/run-reference.ts'
 import type { Action } from './action.ts'
 import type { Actor } from './change-of.ts'
 import { CANCEL_OPTIONS, type CancelOptions, type Control } from './control.ts'
+import { FailedRuns } from './failed-runs.ts'
 import { ACTION_OPTIONS, type ActionOptions, actorOf } from './options.ts'
 import { isForward, runRefusal } from './refusal.ts'
 import { eachPage, isList, type SelectedRun, type Selection } from './selected-runs.ts'
@@ -37,7 +39,10 @@ export interface BulkResult {
   readonly changed: number
   /** The changed runs. */
   readonly runIds: readonly string[]
-  /** Runs whose state does not allow the action, children that only their parents can retry, and runs that cannot be read, and why. */
+  /**
+   * Runs that the action did not change, and why: their state does not allow it, only their parents can retry them, they cannot be read or changed, or
+   * another transaction holds their rows.
+   */
   readonly refused: readonly { readonly runId: string; readonly why: string }[]
   /** References in a list to runs that do not exist: ids, or workflows and keys. */
   readonly unknown: readonly (string | { readonly workflow: string; readonly key: string })[]
@@ -130,12 +135,10 @@ async function actOnOne(
     result.add(runId, acted.changed)
   } catch (error) {
     // A run that is missing now was pruned meanwhile: there is nothing to report.
-    if (!BelayError.is(error)) throw error
-    if (error.code === 'unknown_run') return
+    if (BelayError.is(error) && error.code === 'unknown_run') return
     // Runs of other versions may have the step: refuse only this run.
-    const isRefused = error.code === 'action_refused' || isUnknownStep(action, error)
-    if (!isRefused) throw error
-    result.refuse(runId, error.message)
+    if (BelayError.is(error) && isUnknownStep(action, error)) result.refuse(runId, error.message)
+    else result.fail(runId, error)
   }
 }
 
@@ -143,7 +146,7 @@ function isUnknownStep(action: Action, { code }: BelayError): boolean {
   return 'step' in action && code === 'invalid_option'
 }
 
-/** Cancels runs, one statement for each page. */
+/** Cancels runs, one statement for each page. Runs that cannot be cancelled are found in halves, and keep no others. */
 export async function cancelMany(
   parts: { readonly adapter: Adapter; readonly control: Control },
   selection: Selection,
@@ -158,12 +161,25 @@ export async function cancelMany(
     const goesOn = (run: SelectedRun) => isForward(asStored(run))
     const fitting = page.filter((run) => goesOn(run) && !(dryRun && isPaused(run)))
     const runIds = fitting.map(({ runId }) => runId)
-    const stopped = new Set(dryRun ? runIds : await parts.control.cancelAll(runIds, by, compensate))
+    const stopped = new Set(dryRun ? runIds : [])
+    const failed = new Map<string, unknown>()
+    const fail = (runId: string, error: unknown) => void failed.set(runId, error)
+    await sendApart(dryRun ? [] : runIds, {
+      send: async (part) => {
+        for (const runId of await parts.control.cancelAll(part, by, compensate)) stopped.add(runId)
+      },
+      refused: fail,
+      heldUp: fail,
+      unanswered: (_, error) => {
+        throw error
+      },
+    })
     for (const run of page) {
       const { runId } = run
       // A paused run may have been stopped, and its undo may have begun: only its full state tells.
       const action = { type: 'cancel', compensate } as const
       if (stopped.has(runId)) result.add(runId, true)
+      else if (failed.has(runId)) result.fail(runId, failed.get(runId))
       else if (isPaused(run)) await actOnOne(parts.control, result, { runId, action, by, dryRun })
       else if (goesOn(run)) result.add(runId, false)
       else result.refuse(runId, runRefusal(asStored(run), 'cancelled').message)
@@ -189,17 +205,24 @@ function isPaused({ status }: SelectedRun): boolean {
 class Result {
   #matched = 0
   readonly #runIds: string[] = []
+  readonly #failed = new FailedRuns()
   readonly #refused: { readonly runId: string; readonly why: string }[] = []
   readonly #unknown: (string | { readonly workflow: string; readonly key: string })[] = []
 
   add(runId: string, changed: boolean): void {
     this.#matched += 1
+    this.#failed.succeeded()
     if (changed) this.#runIds.push(runId)
   }
 
   refuse(runId: string, why: string): void {
     this.#matched += 1
     this.#refused.push({ runId, why })
+  }
+
+  /** Throws an error that is not about this run alone. */
+  fail(runId: string, error: unknown): void {
+    this.refuse(runId, this.#failed.whyOf(error))
   }
 
   miss(lookup: RunLookup): void {

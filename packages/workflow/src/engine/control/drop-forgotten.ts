@@ -1,13 +1,23 @@
 import { holdsLease } from '../../adapter/holds-lease.ts'
-import { type Adapter, type RunRecord, SHOWN_OF_RUNNING } from '../../adapter/index.ts'
+import {
+  type Adapter,
+  type RefusedRow,
+  type RunEnd,
+  type RunRecord,
+  SHOWN_OF_RUNNING,
+} from '../../adapter/index.ts'
 import type { WorkflowDefinition } from '../../definition/workflow.ts'
 import { BelayError } from '../../errors.ts'
 import { checkOptions, name, type OptionTable, oneOrList, wholeNumber, yesOrNo } from '../../options/index.ts'
+import { countApart } from '../base/count-apart.ts'
 import type { DefinitionRegistry } from '../base/definition-registry.ts'
 import { pause, type Runtime } from '../base/runtime.ts'
+import { sendApart } from '../base/send-apart.ts'
+import { reasonOf } from '../base/set-aside.ts'
 import { withFollowUps } from '../base/with-follow-ups.ts'
 import type { Actor } from './change-of.ts'
 import type { Control } from './control.ts'
+import { FailedRuns } from './failed-runs.ts'
 import { ACTION_OPTIONS, type ActionOptions, actorOf } from './options.ts'
 
 const CALL = 'runs.dropForgotten()'
@@ -39,7 +49,7 @@ export interface DropOptions extends ActionOptions {
 export interface DroppedRuns {
   /** The runs that were dropped, or would be in a dry run. */
   readonly runIds: readonly string[]
-  /** Runs of forgotten versions that could not be dropped now, and why. */
+  /** Runs of forgotten versions that could not be dropped now, and why; also runs that cannot be read, and dropped ones whose key or parent was left. */
   readonly refused: readonly { readonly runId: string; readonly why: string }[]
   /** There may be more runs: the limit was reached. */
   readonly more: boolean
@@ -69,13 +79,19 @@ export async function dropForgotten(parts: DropParts, options: DropOptions): Pro
   const drop = new Drop(parts, dryRun, actorOf(own))
   let before: string | undefined
   for (;;) {
-    const page = await adapter.listRuns({ workflow: names, status: LIVE, before, limit: PAGE })
+    const unread: string[] = []
+    const onRefused = ({ runId, error }: RefusedRow) => {
+      unread.push(runId)
+      drop.refuse(runId, error)
+    }
+    const page = await adapter.listRuns({ workflow: names, status: LIVE, before, limit: PAGE, onRefused })
     const forgotten = await unserved(adapter, ownIds, page)
     const room = limit - drop.runIds.length
     await drop.page(forgotten.slice(0, room))
     const more = forgotten.length > room
-    if (more || page.length < PAGE) return { runIds: drop.runIds, refused: drop.refused, more }
-    before = page.at(-1)!.runId
+    if (more || page.length + unread.length < PAGE)
+      return { runIds: drop.runIds, refused: drop.refused, more }
+    before = [...page.map(({ runId }) => runId), ...unread].sort()[0]
   }
 }
 
@@ -115,6 +131,7 @@ async function unserved(
 class Drop {
   readonly runIds: string[] = []
   readonly refused: { readonly runId: string; readonly why: string }[] = []
+  readonly #failed = new FailedRuns()
   readonly #parts: DropParts
   readonly #dryRun: boolean
   readonly #by: Actor
@@ -132,23 +149,36 @@ class Drop {
     if (this.#dryRun || dropped.length === 0) return
     const { adapter } = this.#parts
     const finishedBefore = (await adapter.now()) + 1
-    await adapter.releaseKeys({ runIds: dropped.map(({ runId }) => runId), finishedBefore })
+    const runIds = dropped.map(({ runId }) => runId)
+    await countApart(
+      runIds,
+      (part) => adapter.releaseKeys({ runIds: part, finishedBefore }),
+      (runId, error) => this.refuse(runId, error),
+    )
     await this.#tellParents(dropped)
   }
 
+  refuse(runId: string, error: unknown): void {
+    this.refused.push({ runId, why: reasonOf(error) })
+  }
+
   async #dropOne(runId: string): Promise<boolean> {
-    const { control } = this.#parts
     try {
-      if (!this.#dryRun) return await control.drop(runId, this.#by)
-      return (await control.wouldAct(runId, { type: 'drop' }, this.#by)).changed
+      const isDropped = await this.#drops(runId)
+      this.#failed.succeeded()
+      return isDropped
     } catch (error) {
-      if (!BelayError.is(error)) throw error
       // It was deleted meanwhile.
-      if (error.code === 'unknown_run') return false
-      if (error.code !== 'action_refused') throw error
-      this.refused.push({ runId, why: error.message })
+      if (BelayError.is(error) && error.code === 'unknown_run') return false
+      this.refused.push({ runId, why: this.#failed.whyOf(error) })
       return false
     }
+  }
+
+  async #drops(runId: string): Promise<boolean> {
+    const { control } = this.#parts
+    if (!this.#dryRun) return control.drop(runId, this.#by)
+    return (await control.wouldAct(runId, { type: 'drop' }, this.#by)).changed
   }
 
   /** Workers follow only ends of their own definitions: nobody else would wake the parents of these runs. Their end steps have no code any more. */
@@ -159,17 +189,34 @@ class Drop {
     let after: string | undefined
     for (;;) {
       const ends = await adapter.findRunEnds({ definitionIds, after, limit: ENDS_PAGE })
-      let untold = ends.filter(({ runId }) => dropped.has(runId))
+      let untold: readonly RunEnd[] = ends.filter(({ runId }) => dropped.has(runId))
       for (let tell = 0; untold.length > 0 && tell < TELLS_MAX; tell += 1) {
         if (tell > 0) await pause(runtime.clock, BUSY_MS)
-        const answers = await adapter.wakeParents(untold.map(({ runId }) => runId))
-        const told = untold.filter((_, index) => answers[index]!.result !== 'busy')
-        await adapter.forgetRunEnds(told)
-        untold = untold.filter((_, index) => answers[index]!.result === 'busy')
+        untold = await this.#tell(untold)
       }
       if (ends.length < ENDS_PAGE) break
       after = ends.at(-1)!.sequence
     }
     control.queued()
+  }
+
+  /** Resolves to the ends of which a parent's step is busy. One that the store refuses keeps no others. */
+  async #tell(ends: readonly RunEnd[]): Promise<readonly RunEnd[]> {
+    const { adapter } = this.#parts
+    const busy: RunEnd[] = []
+    await sendApart(ends, {
+      send: async (part) => {
+        const answers = await adapter.wakeParents(part.map(({ runId }) => runId))
+        const isBusy = (_: RunEnd, index: number) => answers[index]!.result === 'busy'
+        await adapter.forgetRunEnds(part.filter((end, index) => !isBusy(end, index)))
+        busy.push(...part.filter(isBusy))
+      },
+      refused: ({ runId }, error) => this.refuse(runId, error),
+      heldUp: (end) => void busy.push(end),
+      unanswered: (_, error) => {
+        throw error
+      },
+    })
+    return busy
   }
 }

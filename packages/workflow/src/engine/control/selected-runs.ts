@@ -1,4 +1,5 @@
 import type { Adapter, RefusedRow, RunConditions, RunRecord } from '../../adapter/index.ts'
+import { sendApart } from '../base/send-apart.ts'
 import { isNamedBy, type RunLookup } from '../runs/run-reference.ts'
 
 const PAGE = 200
@@ -56,7 +57,7 @@ async function eachPageOfFilter(
 async function eachPageOfList(
   adapter: Adapter,
   lookups: readonly RunLookup[],
-  { limit, visit, onUnknown }: Visits,
+  { limit, visit, onUnknown, onUnread }: Visits,
 ): Promise<boolean> {
   const visited = new Set<string>()
   const wanted = lookups.slice(0, limit)
@@ -66,18 +67,43 @@ async function eachPageOfList(
     for (const lookup of part) {
       runIds.push(await runIdOf(adapter, lookup))
     }
-    const found = await adapter.readStatuses(runIds.filter((runId) => runId !== undefined))
-    const runs = new Map(found.map((run) => [run.runId, run]))
+    const { runs, unread } = await statusesOf(
+      adapter,
+      runIds.filter((runId) => runId !== undefined),
+    )
     const page = part.flatMap((lookup, index) => {
-      const run = runs.get(runIds[index] ?? '')
+      const runId = runIds[index] ?? ''
+      const run = runs.get(runId)
+      if (unread.has(runId)) return []
       if (run === undefined) onUnknown(lookup)
       if (run === undefined || visited.has(run.runId)) return []
       visited.add(run.runId)
       return [run]
     })
     await visit(page)
+    for (const [runId, error] of unread) if (!visited.has(runId)) onUnread(runId, error)
+    for (const runId of unread.keys()) visited.add(runId)
   }
   return lookups.length > limit
+}
+
+/** One that cannot be read keeps no others. */
+async function statusesOf(adapter: Adapter, runIds: readonly string[]) {
+  const runs = new Map<string, SelectedRun>()
+  const unread = new Map<string, unknown>()
+  await sendApart([...new Set(runIds)], {
+    send: async (part) => {
+      for (const run of await adapter.readStatuses(part)) runs.set(run.runId, run)
+    },
+    refused: (runId, error) => void unread.set(runId, error),
+    heldUp: (_, error) => {
+      throw error
+    },
+    unanswered: (_, error) => {
+      throw error
+    },
+  })
+  return { runs, unread }
 }
 
 /** Asks the store only if the id alone does not identify the run. */

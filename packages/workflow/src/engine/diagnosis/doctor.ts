@@ -3,6 +3,7 @@ import type { Adapter, Diagnosis } from '../../adapter/index.ts'
 import type { Duration } from '../../duration.ts'
 import { BelayError } from '../../errors.ts'
 import { checkOptions, duration, type OptionTable, share } from '../../options/index.ts'
+import { reasonOf } from '../base/set-aside.ts'
 import type { Finding } from './finding.ts'
 import { findingsOf } from './findings.ts'
 import { circleFindings, limitFindings } from './limit-findings.ts'
@@ -70,13 +71,16 @@ export async function doctor(
       throw error
     return unusable(adapter, error)
   }
-  const diagnosis = await adapter.diagnose({ overdueMs, recentMs })
+  const unread: SetAsideWork[] = []
+  const onUnread = (name: string, error: unknown) =>
+    void unread.push({ during: 'the diagnosis', name, reason: reasonOf(error), forMs: 0 })
+  const diagnosis = await adapter.diagnose({ overdueMs, recentMs, onUnread })
   const derivedFrom = await derivedVersions(adapter, diagnosis)
   const limits = await adapter.readLimits()
   const waits = limits.some(({ waiting, inUse }) => waiting > 0 && inUse > 0)
   const findings = [
     ...(setBack === undefined ? [] : [wentBack(setBack)]),
-    ...aside.map((one) => refused(one, diagnosis.now)),
+    ...[...aside, ...unread].map((one) => refused(one, diagnosis.now)),
     ...findingsOf(diagnosis, { pausedMs, failureRate, dev, derivedFrom }),
     ...(await scheduleFindings(adapter, diagnosis, overdueMs)),
     ...limits.flatMap(limitFindings),

@@ -1,5 +1,4 @@
 import type { Adapter, EndedRunsRequest } from '../../adapter/index.ts'
-import { sendApart } from '../base/send-apart.ts'
 
 export interface Walk {
   readonly adapter: Adapter
@@ -42,24 +41,4 @@ export async function walkEnded(walk: Walk): Promise<Walked> {
     if (!found.more || done >= limit) return { done, batches, more: found.more, cursor }
     await walk.rest?.()
   }
-}
-
-/** Changes ended runs. One that the store refuses to change is named, and keeps no others. Resolves to the number of changed runs. */
-export async function countApart(
-  runIds: readonly string[],
-  change: (runIds: readonly string[]) => Promise<readonly string[]>,
-  onRefused: (runId: string, error: unknown) => void,
-): Promise<number> {
-  let changed = 0
-  await sendApart(runIds, {
-    send: async (part) => {
-      changed += (await change(part)).length
-    },
-    refused: onRefused,
-    heldUp: () => {},
-    unanswered: (_, error) => {
-      throw error
-    },
-  })
-  return changed
 }

@@ -16,6 +16,7 @@ import {
   someOf,
   wholeNumber,
 } from '../../options/index.ts'
+import { countApart } from '../base/count-apart.ts'
 import type { DefinitionRegistry } from '../base/definition-registry.ts'
 import type { EventHub } from '../base/events.ts'
 import { isUnavailable } from '../base/outage.ts'
@@ -23,7 +24,7 @@ import { historyEntry, type RunHistoryEntry } from '../control/history.ts'
 import type { SeenRun } from '../runs/run-feed.ts'
 import { type RunSnapshot, runSnapshot } from '../runs/run-snapshot.ts'
 import { NARROWING } from '../runs/runs-filter.ts'
-import { countApart, walkEnded } from './ended-runs.ts'
+import { walkEnded } from './ended-runs.ts'
 
 export const BATCH_DEFAULT = 500
 export const BATCH_MAX = 10_000

@@ -1,8 +1,9 @@
 import { type Adapter, ENDS } from '../../adapter/index.ts'
 import type { Duration } from '../../duration.ts'
 import { checkFilter, duration, type OptionTable, wholeNumber } from '../../options/index.ts'
+import { countApart } from '../base/count-apart.ts'
 import { NARROWING } from '../runs/runs-filter.ts'
-import { countApart, walkEnded } from './ended-runs.ts'
+import { walkEnded } from './ended-runs.ts'
 import { AGE_MAX, BATCH_DEFAULT } from './prune.ts'
 
 export interface ReleaseKeysOptions {
