@@ -23,6 +23,7 @@ const CHAPTERS = [
   {
     text: 'Write workflows',
     pages: [
+      ['docs/steps.md', 'Steps'],
       ['docs/branches.md', 'Branches'],
       ['docs/maps.md', 'Maps'],
       ['docs/loops.md', 'Loops'],
@@ -42,6 +43,7 @@ const CHAPTERS = [
   {
     text: 'Run them',
     pages: [
+      ['docs/engine.md', 'Engine and adapters'],
       ['docs/deployment.md', 'Deployment'],
       ['docs/database.md', 'Database and pool'],
       ['docs/operations.md', 'Operations'],
@@ -57,6 +59,7 @@ const CHAPTERS = [
     text: 'Decide',
     pages: [
       ['docs/comparison.md', 'Comparison'],
+      ['docs/speed.md', 'Speed'],
       ['docs/moving-over.md', 'Moving over'],
       ['docs/failure-modes.md', 'Failure modes'],
       ['bench/README.md', 'How we measure'],
