@@ -308,7 +308,7 @@ export type BelayErrorCode =
    *
    * From: the reason of the handler's `signal`
    *
-   * Remedy: Stop soon. If the handler completes all the same, its step is undone.
+   * Remedy: Stop soon. If the handler completes anyway, its step is undone.
    */
   | 'run_stopping'
   /**
