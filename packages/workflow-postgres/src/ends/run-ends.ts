@@ -50,14 +50,18 @@ cost as materialized (
   from (select count(*) from found_ends) as ends_were_found
   cross join before_look b
 )
-select 'head' as kind, c.last, c.scanned, null::bigint as number, null as sequence, null::uuid as run_id, null::int as definition_id,
-  null as workflow, null as key, null as status, null::uuid as parent_run_id, null::int as parent_step
-from cost c
-union all
-select 'end', null, null, e.sequence, e.sequence::text, e.run_id, e.definition_id, r.workflow, r.key, e.status, r.parent_run_id, r.parent_step
-from found_ends e
-join belay.workflow_runs r on r.id = any (array[e.run_id])
-order by number nulls first`,
+select row.kind, row.last, row.scanned, row.number::text as sequence, row.run_id, row.definition_id, row.workflow, row.key, row.status,
+  row.parent_run_id, row.parent_step
+from (
+  select 'head' as kind, c.last, c.scanned, null::bigint as number, null::uuid as run_id, null::int as definition_id, null as workflow, null as key,
+    null as status, null::uuid as parent_run_id, null::int as parent_step
+  from cost c
+  union all
+  select 'end', null, null, e.sequence, e.run_id, e.definition_id, r.workflow, r.key, e.status, r.parent_run_id, r.parent_step
+  from found_ends e
+  join belay.workflow_runs r on r.id = any (array[e.run_id])
+) row
+order by row.number nulls first`,
 }
 
 /**
