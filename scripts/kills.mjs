@@ -1,5 +1,5 @@
 import './require-node.mjs'
-import { PROOFS } from './proof-files.mjs'
+import { PROOFS } from './read-proofs.mjs'
 import { runTests } from './run-tests.mjs'
 
 // More than `npm run proofs -- kills`: kills at every second call of the store, and at more lines of what a worker prints. KILL_POINTS=all kills at every call.

@@ -1,5 +1,5 @@
 import './require-node.mjs'
-import { PROOFS } from './proof-files.mjs'
+import { PROOFS } from './read-proofs.mjs'
 import { runTests } from './run-tests.mjs'
 
 // More than `npm run proofs -- orders`: both of two callers are stopped, or one in the middle of a long statement. ORDERS=all runs them on every server.

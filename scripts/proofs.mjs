@@ -1,5 +1,5 @@
 import './require-node.mjs'
-import { PROOFS } from './proof-files.mjs'
+import { PROOFS } from './read-proofs.mjs'
 import { runTests } from './run-tests.mjs'
 
 const USAGE = `Runs the tests that prove by quantity, which \`npm test\` leaves out.
