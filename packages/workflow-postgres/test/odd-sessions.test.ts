@@ -117,7 +117,12 @@ describe.each(servers)('a database whose sessions begin with another setting, on
     })
   })
 
-  it.each(Object.keys(GROUPS))('starts runs in a transaction of such a session: %s', async (group) => {
+  it.each(
+    Object.keys(GROUPS).flatMap((group) => [
+      [group, 'from the beginning'],
+      [group, 'after a transaction without it'],
+    ]),
+  )('starts runs in a transaction of such a session: %s, %s', async (group, since) => {
     const database = await createDatabase(url)
     onTestFinished(() => database.drop())
     const engine = await engineOn(postgres(database.url, { autoMigrate: true }))
@@ -125,6 +130,11 @@ describe.each(servers)('a database whose sessions begin with another setting, on
     await client.connect()
     onTestFinished(() => client.end())
     await client.query('create schema elsewhere; create table ledger (key text not null)')
+    if (since !== 'from the beginning') {
+      await client.query('begin')
+      await engine.run(child, {}, { tx: client })
+      await client.query('commit')
+    }
     for (const setting of GROUPS[group]!) await client.query(`set ${setting} = ${SETTINGS[setting]}`)
     const shown = async () => {
       const texts = GROUPS[group]!.map((setting) => `current_setting('${setting}')`)

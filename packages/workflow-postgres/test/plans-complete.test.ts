@@ -14,6 +14,7 @@ const NOT_HOT: Readonly<Record<string, readonly string[]>> = {
     'read_store',
     'read_now',
     'read_store_identity',
+    'read_is_odd',
     'read_timeline',
     'read_known_definitions',
     'find_definitions_within',

@@ -1,6 +1,6 @@
 import { codeOf } from '../base/errors.ts'
 import type { Connection } from '../connection/connection.ts'
-import { seenStore } from '../store/read-store.ts'
+import { readIsOdd, seenStore } from '../store/read-store.ts'
 import { evenly } from './odd-session.ts'
 import { type AdapterName, refused } from './recognise.ts'
 
@@ -14,14 +14,13 @@ export interface OwnIdentity {
 
 /**
  * Checks that a transaction belongs to the store of this adapter: a run started in another database would be lost. `key` stands for the transaction's
- * connection: each connection is checked once.
+ * connection: the store of each is checked once. Its settings are looked at each time: the caller, or the server's configuration, may change them.
  */
 export class SameStore {
   readonly #adapter: AdapterName
   readonly #schema: string
   readonly #own: OwnIdentity
   readonly #known = new WeakSet<object>()
-  readonly #odd = new WeakSet<object>()
 
   constructor(adapter: AdapterName, schema: string, own: OwnIdentity) {
     this.#adapter = adapter
@@ -33,17 +32,18 @@ export class SameStore {
     return this.#known.has(key)
   }
 
-  /** The transaction of this key, in which values mean what Belay's statements expect. */
-  over(key: object, given: Connection): Connection {
-    return this.#odd.has(key) ? evenly(given) : given
+  /** The transaction of this known key, in which values mean what Belay's statements expect. */
+  async over(given: Connection): Promise<Connection> {
+    const [session] = await given.query(readIsOdd, [])
+    return session!.is_odd ? evenly(given) : given
   }
 
   /**
-   * Throws `invalid_option`. A connection to the adapter's own address is trusted without a query beside the transaction: the caller may hold the
+   * Resolves to the transaction as {@link over} does. Throws `invalid_option`. A connection to the adapter's own address is trusted without a query beside the transaction: the caller may hold the
    * last connection there is.
    */
-  async check(key: object, given: Connection, leadsHere = false): Promise<void> {
-    if (this.#known.has(key)) return
+  async check(key: object, given: Connection, leadsHere = false): Promise<Connection> {
+    if (this.#known.has(key)) return this.over(given)
     const { identity: found, isOdd } = await this.#seenOver(given, leadsHere)
     const own = leadsHere ? (this.#own.known ?? found) : await this.#own.read()
     // A transaction whose snapshot is older than the store sees no identity.
@@ -54,7 +54,7 @@ export class SameStore {
       )
     }
     this.#known.add(key)
-    if (isOdd) this.#odd.add(key)
+    return isOdd ? evenly(given) : given
   }
 
   async #seenOver(given: Connection, leadsHere: boolean): ReturnType<typeof seenStore> {

@@ -36,8 +36,7 @@ export function givenTransactions(schema: string) {
         )
       }
       const over = withSavepoints(statementsOver(() => transaction, schema))
-      await store.check(transaction, over)
-      return store.over(transaction, over)
+      return store.check(transaction, over)
     },
   }
 }

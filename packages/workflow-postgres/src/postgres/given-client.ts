@@ -34,11 +34,11 @@ export function givenClients(parts: GivenClientsParts) {
     async connectionOf(tx: unknown, opened: OpenState): Promise<Connection> {
       const { key, over, leadsHere, assertOpen } = await transactionOf(tx)
       await assertOpen()
-      if (store.knows(key)) return store.over(key, over)
+      if (store.knows(key)) return store.over(over)
       if (!isSchemaKnown && !opened.isOpen()) await checkSchema(over, opened, parts)
-      await store.check(key, over, leadsHere)
+      const even = await store.check(key, over, leadsHere)
       isSchemaKnown = true
-      return store.over(key, over)
+      return even
     },
   }
 }

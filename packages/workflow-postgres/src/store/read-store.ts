@@ -16,6 +16,12 @@ order by m.id
 limit 1`,
 }
 
+/** Whether the session is odd. No tables, no locks. */
+export const readIsOdd: Statement<{ readonly is_odd: boolean }> = {
+  name: 'read_is_odd',
+  text: `select ${ODD} as is_odd`,
+}
+
 /**
  * The server's history: its system identifier and its timeline, which a promotion and a recovery to a point in time make anew. No tables, no locks. It
  * fails on a server that recovers, and where the functions are revoked or missing.
