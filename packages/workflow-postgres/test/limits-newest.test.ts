@@ -39,7 +39,7 @@ describe.each(servers)('only the newest runs on $name', ({ url }) => {
       const [drained] = await store.drain({ definitionIds: [definitionId], limit: 10 })
       if (drained !== undefined)
         await store.beginUndo([{ runId: drained.runId, endsAs: 'cancelled', undos: [] }])
-      await store.tendLimits({ after: null, limit: 100, unclaimedMs: 600_000 })
+      await store.tendLimits({ after: null, limit: 100 })
       const run = await store.readRun(older.runId)
       ends.add(run!.run.status)
       const taken = await store.claim({ workerId, definitionIds: [definitionId], limit: 5 })

@@ -80,7 +80,7 @@ describe.each(servers)('rates on $name', ({ url }) => {
         if (batch.length === 0) {
           const answer = await adapter.claim({ workerId, definitionIds: [definitionId], limit: 5 })
           if (answer !== 'lost') waiting.push(...answer.claims)
-          await adapter.tendLimits({ after: null, limit: 10, unclaimedMs: 60_000 })
+          await adapter.tendLimits({ after: null, limit: 10 })
           continue
         }
         const outcomes = batch.map((claim) => enters(claim, 'busy'))

@@ -224,7 +224,8 @@ export class MemoryAdapter<C extends Clock = VirtualClock> implements Adapter, A
   forgetRunEnds: Verb<'forgetRunEnds'> = (ends) => this.#change(() => forgetRunEnds(this.#rows, ends))
   declareLimits: Verb<'declareLimits'> = (limits) => this.#verb(() => declareLimits(this.#rows, limits))
   setLimit: Verb<'setLimit'> = (request) => this.#change(() => setLimit(this.#rows, request))
-  readLimits: Verb<'readLimits'> = (names) => this.#verb(() => readLimits(this.#rows, names))
+  readLimits: Verb<'readLimits'> = (names, options) =>
+    this.#verb(() => readLimits(this.#rows, names, options))
   readLimitCircles: Verb<'readLimitCircles'> = (request) =>
     this.#verb(() => readLimitCircles(this.#rows, request?.runId))
   readLimitWaits: Verb<'readLimitWaits'> = (runId) => this.#verb(() => readLimitWaits(this.#rows, runId))

@@ -42,7 +42,9 @@ export function toldOf(rows: Rows): NonNullable<Dump['told']> {
 /** The slots and lines of limits. */
 export function limitsDump({ limits }: Rows): NonNullable<Dump['limits']> {
   return {
-    slots: [...limits.slots.values()].map(({ definitionId: _, at: __, place: ___, ...slot }) => slot),
+    slots: [...limits.slots.values()].map(
+      ({ definitionId: _, at: __, asOf: ___, place: ____, ...slot }) => slot,
+    ),
     waiters: [...limits.waiters.values()].map(({ runId, step, fence, limit, key }) => ({
       runId,
       step,

@@ -9,31 +9,37 @@ export interface LimitRow {
   set: number | null
   declaredRate: RateSpan | null
   setRate: RateSpan | null
+  /** When its numbers last changed; each change is later than the one before. */
+  since: number
 }
 
 /** What is kept of a key besides its slots. */
 export interface KeyRow {
   /** Of a rate: when its next attempt would begin if it had no burst. It grows by one interval with each instant that is given. */
   nextAt: number
+  /** The `since` of the rate when `nextAt` was written. */
+  asOf: number
   /** Nobody enters before. */
   closedUntil: number
 }
 
-/** A slot that is taken: by an attempt, or given to a step that will be claimed. */
+/** A slot that is taken by an attempt, or an instant for which it waits. */
 export interface SlotRow {
   readonly limit: string
   readonly key: string
   readonly runId: string
   /** The step's number, or {@link OF_RUN}. */
   readonly step: number
-  /** That of the attempt, or of the parked step to which it was given. 0 for a run. */
+  /** That of the attempt. 0 for a run. */
   fence: number
-  /** It was given to a step that has not entered yet. */
+  /** The attempt waits for its instant, and has not entered yet. */
   isGiven: boolean
   /** Of a rate: the instant at which the attempt begins, or began. */
   at: number | null
-  /** The place in the line of the step to which it was given; null for one that did not wait. */
-  readonly place: number | null
+  /** The `since` of the rate when the instant was given. */
+  asOf: number
+  /** The place that its step had in the line; null for one that did not wait. */
+  place: number | null
   readonly definitionId: number
   since: number
   /** The open transaction that starts its run. */
@@ -51,6 +57,8 @@ export interface WaiterRow {
   /** Grows with each step that is parked for the first time. */
   readonly place: number
   readonly since: number
+  /** When it was called; 0 while its run is paused, null as long as it stands in line. */
+  readonly calledAt: number | null
   readonly entries: readonly LimitEntry[]
 }
 

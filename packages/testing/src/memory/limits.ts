@@ -1,67 +1,98 @@
 import type {
   Adapter,
   DeclaredLimit,
+  LimitNumbers,
   LimitRecord,
   LimitWait,
   OlderRun,
   TendedLimits,
 } from '@belay/workflow/adapter'
-import { byLine, handOver, type Line } from './give-slots.ts'
-import { beginAnew, close, forgetIdleKeys } from './instants.ts'
-import { concurrencyOf, isVoid, lineOf, rateOf, roomOf, stillWaits, takenOf } from './limit-facts.ts'
-import { lineName, OF_RUN } from './limit-rows.ts'
+import { byLine, callLines, type Line } from './call-steps.ts'
+import { close, forgetIdleKeys } from './instants.ts'
+import { concurrencyOf, isVoid, lineOf, rateOf, stillWaits, takenOf } from './limit-facts.ts'
+import { type LimitRow, lineName, OF_RUN, type SlotRow, type WaiterRow } from './limit-rows.ts'
 import type { Rows } from './rows.ts'
+import { rowOf } from './run-rows.ts'
 import { goesForward, isPastPivot } from './stop.ts'
-
-/** How many lines a new number gives slots to at once. */
-const LINES_MAX = 1_000
 
 export function declareLimits(rows: Rows, limits: readonly DeclaredLimit[]): void {
   for (const { name, concurrency, rate: declaredRate = null } of limits) {
     const row = rows.limits.limits.get(name)
     if (row === undefined) {
-      rows.limits.limits.set(name, { name, declared: concurrency, set: null, declaredRate, setRate: null })
+      const declared = { declared: concurrency, declaredRate, since: rows.now }
+      rows.limits.limits.set(name, { name, ...declared, set: null, setRate: null })
       continue
     }
+    const same = { perMs: row.declaredRate?.perMs, burst: row.declaredRate?.burst }
+    if (
+      row.declared === concurrency &&
+      same.perMs === declaredRate?.perMs &&
+      same.burst === declaredRate?.burst
+    )
+      continue
     // What was set for the other kind of limit means nothing any more.
     const isOther = row.set !== null && (row.setRate === null) !== (declaredRate === null)
-    Object.assign(row, { declared: concurrency, declaredRate }, isOther ? { set: null, setRate: null } : {})
+    const since = changedAt(rows, row)
+    Object.assign(
+      row,
+      { declared: concurrency, declaredRate, since },
+      isOther ? { set: null, setRate: null } : {},
+    )
   }
+}
+
+/** Each change is later than the one before. */
+function changedAt({ now }: Rows, { since }: LimitRow): number {
+  return Math.max(now, since + 0.001)
 }
 
 export function setLimit(
   rows: Rows,
   { name, concurrency, rate = null }: Parameters<Adapter['setLimit']>[0],
-): LimitRecord | null {
+): LimitNumbers | null {
   const row = rows.limits.limits.get(name)
   if (row === undefined) {
     if (concurrency === null) return null
-    const set = { set: concurrency, setRate: rate }
+    const set = { set: concurrency, setRate: rate, since: rows.now }
     rows.limits.limits.set(name, { name, declared: null, declaredRate: null, ...set })
   } else if (row.declared === null && concurrency === null) {
     rows.limits.limits.delete(name)
-  } else Object.assign(row, { set: concurrency, setRate: concurrency === null ? null : rate })
-  const span = rateOf(rows, name)
-  if (span !== null) for (const line of keysOf(rows, name)) beginAnew(rows, line, span)
-  const lines = linesOf(rows).filter(({ limit }) => limit === name)
-  handOver(rows, lines.slice(0, LINES_MAX))
-  return readLimits(rows, [name])[0] ?? null
+  } else {
+    const setRate = concurrency === null ? null : rate
+    Object.assign(row, { set: concurrency, setRate, since: changedAt(rows, row) })
+  }
+  const changed = rows.limits.limits.get(name)
+  return changed === undefined ? null : numbersOf(rows, changed)
 }
 
-export function readLimits(rows: Rows, names?: readonly string[]): readonly LimitRecord[] {
+function numbersOf(rows: Rows, { name, declared, set, declaredRate, setRate }: LimitRow): LimitNumbers {
+  const numbers = { concurrency: concurrencyOf(rows, name), rate: rateOf(rows, name) }
+  return { name, declared, set, declaredRate, setRate, ...numbers }
+}
+
+export function readLimits(
+  rows: Rows,
+  names?: readonly string[],
+  { uncounted = false }: { readonly uncounted?: boolean } = {},
+): readonly LimitRecord[] {
   const wanted = [...rows.limits.limits.values()].filter(({ name }) => names?.includes(name) ?? true)
   return wanted
     .sort((one, other) => (one.name < other.name ? -1 : 1))
-    .map(({ name, declared, set, declaredRate, setRate }) => ({
-      ...{ name, declared, set, declaredRate, setRate },
-      concurrency: concurrencyOf(rows, name),
-      rate: rateOf(rows, name),
-      pushedBackUntil: pushedBackUntil(rows, name),
-      inUse: [...rows.limits.slots.values()].filter(({ limit }) => limit === name).length,
-      waiting: [...rows.limits.waiters.values()].filter(
-        (waiter) => waiter.limit === name && stillWaits(rows, waiter),
-      ).length,
+    .map((row) => ({
+      ...numbersOf(rows, row),
+      ...(uncounted ? { pushedBackUntil: null, inUse: 0, waiting: 0 } : useOf(rows, row)),
     }))
+}
+
+function useOf(rows: Rows, { name }: LimitRow): Pick<LimitRecord, 'pushedBackUntil' | 'inUse' | 'waiting'> {
+  const isInLine = (waiter: WaiterRow) => waiter.limit === name && waiter.calledAt === null
+  return {
+    pushedBackUntil: pushedBackUntil(rows, name),
+    inUse: [...rows.limits.slots.values()].filter(({ limit }) => limit === name).length,
+    waiting: [...rows.limits.waiters.values()].filter(
+      (waiter) => isInLine(waiter) && stillWaits(rows, waiter),
+    ).length,
+  }
 }
 
 function pushedBackUntil(rows: Rows, name: string): number | null {
@@ -90,7 +121,7 @@ function waitsWithInstants(rows: Rows, runId: string): readonly LimitWait[] {
   const byStep = new Map<number, LimitWait>()
   for (const slot of rows.limits.slots.values()) {
     if (slot.runId !== runId || !slot.isGiven || slot.at === null || slot.at <= rows.now) continue
-    if (!stillWaits(rows, slot) || (byStep.get(slot.step)?.at ?? 0) >= slot.at) continue
+    if (!isHeld(rows, slot) || (byStep.get(slot.step)?.at ?? 0) >= slot.at) continue
     const { step, limit, key, since, at } = slot
     const numbers = { concurrency: concurrencyOf(rows, limit), inUse: takenOf(rows, slot) }
     byStep.set(step, { step, limit, key, place: 0, since, ...numbers, rate: rateOf(rows, limit), at })
@@ -98,9 +129,16 @@ function waitsWithInstants(rows: Rows, runId: string): readonly LimitWait[] {
   return [...byStep.values()]
 }
 
+/** Its attempt waits for its instant with a worker. */
+function isHeld(rows: Rows, { runId, step: number, fence }: SlotRow): boolean {
+  const run = rows.runs.get(runId)
+  const step = run === undefined ? undefined : rowOf(run, number)
+  return step?.status === 'running' && step.fence === fence
+}
+
 function waitsInLines(rows: Rows, runId: string): readonly LimitWait[] {
   return [...rows.limits.waiters.values()]
-    .filter((waiter) => waiter.runId === runId && stillWaits(rows, waiter))
+    .filter((waiter) => waiter.runId === runId && waiter.calledAt === null && stillWaits(rows, waiter))
     .map((waiter) => {
       const concurrency = concurrencyOf(rows, waiter.limit)
       const line = lineOf(rows, waiter).filter((other) => stillWaits(rows, other))
@@ -149,25 +187,14 @@ function olderRunsOf(rows: Rows, line: Line): readonly OlderRun[] {
 
 export function tendLimits(
   rows: Rows,
-  {
-    after,
-    limit,
-    unclaimedMs,
-  }: { readonly after: Line | null; readonly limit: number; readonly unclaimedMs: number },
+  { after, limit }: { readonly after: Line | null; readonly limit: number },
 ): TendedLimits {
   forgetIdleKeys(rows)
-  const freed = new Map<string, Line>()
-  for (const [name, slot] of rows.limits.slots) {
-    if (!isVoid(rows, slot, rows.now - unclaimedMs)) continue
-    rows.limits.slots.delete(name)
-    freed.set(lineName(slot), slot)
-  }
-  const part = linesOf(rows)
-    .filter((line) => after === null || byLine(line, after) > 0)
-    .slice(0, limit)
+  for (const [name, slot] of rows.limits.slots) if (isVoid(rows, slot)) rows.limits.slots.delete(name)
+  const lines = linesOf(rows)
+  const part = lines.filter((line) => after === null || byLine(line, after) > 0).slice(0, limit)
   const last = part.length < limit ? undefined : part.at(-1)
-  for (const line of part) if (roomOf(rows, line) > 0) freed.set(lineName(line), line)
-  return { queued: handOver(rows, [...freed.values()]), after: last ?? null }
+  return { queued: callLines(rows, lines), after: last ?? null }
 }
 
 /** The keys of a limit of which anything is kept. */

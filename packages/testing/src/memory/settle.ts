@@ -3,13 +3,15 @@ import type {
   FreesSlots,
   KeepsAttempts,
   LimitEntry,
+  LimitLine,
   Outcome,
   Settlement,
 } from '@belay/workflow/adapter'
+import { callLines, callSiblings } from './call-steps.ts'
 import { assertInvariant, changedRun } from './change.ts'
 import { type Entering, enter, free, type Places, takeFromLines } from './enter.ts'
-import { handOverRates } from './give-slots.ts'
 import { byRunAndStep, enqueue, lease, type StepOfRun } from './lease.ts'
+import { lineName, waiterName } from './limit-rows.ts'
 import { type Consequences, record } from './outcome.ts'
 import { refusalOfAny } from './refusal.ts'
 import type { Rows, StepRow } from './rows.ts'
@@ -28,14 +30,14 @@ export function settle(
   const consequences: Consequences = { unblocked: [], runs: new Map(), requeued: false }
   const results: Settlement['results'][number][] = []
   const entering = takeFromLines(rows, enteringSteps(rows, settlement))
-  for (const index of failuresFirst(outcomes)) {
+  for (const index of inOrder(outcomes, entering)) {
     results[index] = settleOne(rows, { ...settlement, entering }, outcomes[index]!, consequences)
   }
   const over = fullOf(settlement, results)
   const { claims, left } = handBack(rows, consequences.unblocked, workerId, handBackMax)
-  // Those that wait for a rate know their instants at once, if these come soon.
-  const timed = handOverRates(rows, parkedOf(settlement, results))
-  const given = free(rows, [...(settlement.frees ?? []), ...over]) || timed
+  // Whoever takes an instant calls the next one, and whoever is put back may be called again.
+  const called = callLines(rows, linesAskedFor(outcomes))
+  const given = free(rows, [...(settlement.frees ?? []), ...over]) || called
   return {
     results,
     claims,
@@ -55,11 +57,11 @@ function fullOf(
   })
 }
 
-function parkedOf(
-  { outcomes }: { readonly outcomes: readonly Outcome[] },
-  results: Settlement['results'],
-): readonly Outcome[] {
-  return outcomes.filter((_, index) => results[index] === 'parked')
+function linesAskedFor(outcomes: readonly Outcome[]): readonly LimitLine[] {
+  const lines = new Map<string, LimitLine>()
+  for (const outcome of outcomes)
+    if (outcome.type === 'enters') for (const entry of outcome.entries) lines.set(lineName(entry), entry)
+  return [...lines.values()]
 }
 
 function settleOne(
@@ -85,7 +87,8 @@ function settleOne(
   if (refused !== undefined) return { refused }
   if (outcome.type === 'enters') {
     const entered = enter(rows, { run, step }, outcome, entering)
-    if (typeof entered === 'object')
+    if (entered === 'settled' && callSiblings(rows, run, outcome.entries)) consequences.requeued = true
+    if (typeof entered === 'object' && 'full' in entered)
       leave(rows, { run, step }, { ...entered, outcome, keepAttempts }, consequences)
     return entered
   }
@@ -183,14 +186,16 @@ function requeuedStatus(outcome: Outcome): 'ready' | 'compensating' {
   return outcome.direction === 'forward' ? 'ready' : 'compensating'
 }
 
-/** Failures first: a completion must not hand back steps of a run that stops in the same call. */
-function failuresFirst(outcomes: readonly Outcome[]): readonly number[] {
+/** Failures first: a completion must not hand back steps of a run that stops in the same call. Of those that ask for slots, the first in line first. */
+function inOrder(outcomes: readonly Outcome[], places: Places): readonly number[] {
   const indexes = outcomes.map((_, index) => index)
-  const failed = (index: number) => {
+  const rankOf = (index: number) => {
     const outcome = outcomes[index]!
-    return outcome.type === 'failed' && outcome.continues === undefined
+    if (outcome.type === 'failed' && outcome.continues === undefined) return -1
+    if (outcome.type !== 'enters') return Number.POSITIVE_INFINITY
+    return places.get(waiterName(outcome))?.place ?? Number.MAX_VALUE
   }
-  return [...indexes.filter(failed), ...indexes.filter((index) => !failed(index))]
+  return indexes.sort((one, other) => Math.sign(rankOf(one) - rankOf(other)) || one - other)
 }
 
 function handBack(

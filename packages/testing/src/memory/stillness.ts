@@ -1,7 +1,8 @@
 import { type Adapter, type Stillness, UNCLAIMED_MS } from '@belay/workflow/adapter'
 import { nextDeadline } from './due.ts'
-import { roomFrom } from './instants.ts'
-import { hasWorker, rateOf } from './limit-facts.ts'
+import { nextCall } from './instants.ts'
+import { calledOf, callsOf, rateOf } from './limit-facts.ts'
+import { lineName } from './limit-rows.ts'
 import type { Rows } from './rows.ts'
 import { nextSchedule } from './schedules.ts'
 
@@ -54,12 +55,21 @@ function lapsesAt(rows: Rows): number {
     if (at < first && rows.trusted.get(workerId)?.() !== true) first = at
   }
   for (const { availableAt } of rows.lateSteps) first = Math.min(first, availableAt)
-  for (const slot of rows.limits.slots.values()) {
-    if (slot.isGiven && !hasWorker(rows, slot)) first = Math.min(first, slot.since + UNCLAIMED_MS + 1)
-  }
+  return Math.min(first, nextLook(rows))
+}
+
+/** When a look at the limits finds a step to call, or to pass over. */
+function nextLook(rows: Rows): number {
+  let first = Number.POSITIVE_INFINITY
+  const lines = new Set<string>()
   for (const waiter of rows.limits.waiters.values()) {
-    const from = roomFrom(rows, waiter, rateOf(rows, waiter.limit))
-    // A key that was pushed back and is open again waits for slots, which are handed over when they are freed.
+    if (waiter.calledAt !== null || lines.has(lineName(waiter))) continue
+    lines.add(lineName(waiter))
+    if (callsOf(rows, waiter) > 0) return rows.now
+    const called = calledOf(rows, waiter)
+    if (called > 0) first = Math.min(first, rows.now + UNCLAIMED_MS / 2)
+    const from = nextCall(rows, waiter, rateOf(rows, waiter.limit), called)
+    // A key that was pushed back and is open again waits for slots: whoever frees one calls.
     if (from > rows.now || rateOf(rows, waiter.limit) !== null) first = Math.min(first, from)
   }
   return first

@@ -14,7 +14,7 @@ export function limitVerbs(connection: Connection) {
   return {
     declareLimits: (limits) => declareLimits(connection, limits),
     setLimit: (request) => setLimit(connection, request),
-    readLimits: (names) => readLimits(connection, names),
+    readLimits: (names, options) => readLimits(connection, names, options),
     readLimitCircles: (request) => readLimitCircles(connection, request),
     readLimitWaits: (runId) => readLimitWaits(connection, runId),
     pushBackLimits: (request) => pushBackLimits(connection, request),

@@ -1,7 +1,7 @@
 import type { LimitWait } from '@belay/workflow/adapter'
 import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
-import { waitingStep } from '../rows/waiting-step.ts'
+import { timedStep, waitingStep } from '../rows/waiting-step.ts'
 import { rateIn } from './read-limits.ts'
 
 /** The steps of a run that wait for slots. Index: primary keys, waiting steps by line. No locks. */
@@ -22,12 +22,12 @@ export const readWaitsOfRun: Statement<{
 with waits as (
   select w.step, w.limit_name, w.key, w.since, w.place, null::float8 as at_ms
   from belay.workflow_limit_waiters w
-  where w.run_id = $1::uuid and ${waitingStep('w')}
+  where w.run_id = $1::uuid and w.called_ms is null and ${waitingStep('w')}
   union all
   (
     select distinct on (s.step) s.step, s.limit_name, s.key, s.since, 0, s.at_ms
     from belay.workflow_limit_slots s
-    where s.run_id = $1::uuid and s.is_given and s.at_ms > belay.store_ms() and ${waitingStep('s')}
+    where s.run_id = $1::uuid and s.is_given and s.at_ms > belay.store_ms() and ${timedStep('s')}
     order by s.step, s.at_ms desc
   )
 )
@@ -36,7 +36,7 @@ select w.step, w.limit_name, w.key, extract(epoch from w.since)::float8 * 1000 a
   case when l.set_to is null then l.declared_burst else l.set_burst end as burst, w.at_ms,
   (
     select count(*)::int from belay.workflow_limit_waiters b
-    where b.limit_name = any (array[w.limit_name]) and b.key = any (array[w.key]) and b.place <= w.place and ${waitingStep('b')}
+    where b.limit_name = any (array[w.limit_name]) and b.key = any (array[w.key]) and b.place <= w.place and b.called_ms is null and ${waitingStep('b')}
   ) as place,
   (
     select count(*)::int from belay.workflow_limit_slots s where s.limit_name = any (array[w.limit_name]) and s.key = any (array[w.key])

@@ -1,32 +1,23 @@
-import type { Adapter, LimitRecord } from '@belay/workflow/adapter'
+import type { Adapter, LimitNumbers } from '@belay/workflow/adapter'
 import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
-import { readLimits } from './read-limits.ts'
-
-/** To how many keys a call gives the slots that a higher number brings. Whoever tends the limits follows with the others. */
-const LINES_MAX = 1_000
+import { numbersIn, readLimitValues } from './read-limits.ts'
 
 /**
- * Sets how many slots each key of a limit has, or with null goes back to what is declared, and gives free slots to steps that wait. Guarantee: the
- * number and the slots commit together. Index: primary keys, waiting steps by line. Locks: the limit, then keys by (limit, key), for 5 s at most.
+ * Sets how many slots each key of a limit has, or with null goes back to what is declared. Guarantee: one row is written, however many wait: keys follow
+ * when they are used or tended next. Index: primary key. Locks: the limit, for 5 s at most.
  */
-export const setLimitNumber: Statement<{ readonly queued: boolean }> = {
+export const setLimitNumber: Statement<{ readonly set: boolean }> = {
   name: 'set_limit',
   text: `
-select belay.set_limit($1::text, $2::int, $3::float8, $4::int, $5::int) as queued`,
+select true as set from belay.set_limit($1::text, $2::int, $3::float8, $4::int)`,
 }
 
 export async function setLimit(
   connection: Connection,
   { name, concurrency, rate }: Parameters<Adapter['setLimit']>[0],
-): Promise<LimitRecord | null> {
-  await connection.query(setLimitNumber, [
-    name,
-    concurrency,
-    rate?.perMs ?? null,
-    rate?.burst ?? null,
-    LINES_MAX,
-  ])
-  const [limit] = await readLimits(connection, [name])
-  return limit ?? null
+): Promise<LimitNumbers | null> {
+  await connection.query(setLimitNumber, [name, concurrency, rate?.perMs ?? null, rate?.burst ?? null])
+  const [limit] = await connection.query(readLimitValues, [[name]])
+  return limit === undefined ? null : numbersIn(limit)
 }

@@ -8,7 +8,7 @@ import {
 } from '@belay/workflow/adapter'
 import sql, { empty, join, raw, type Sql } from 'sql-template-tag'
 import { listText } from '../connection/list-text.ts'
-import { waitingStep } from '../rows/waiting-step.ts'
+import { timedStep, waitingStep } from '../rows/waiting-step.ts'
 
 /**
  * What a matching run `r` must fulfil. For filtering, not for index searches: the planner must stay with the index that the list walks, so conditions
@@ -32,21 +32,26 @@ export function fits(conditions: RunConditions): Sql {
 
 /** By the run: few of its steps wait. */
 function waitsFor(line: LimitLine): Sql {
-  return sql`exists (select from (${standingIn(line, WAITING)}) w where w.run_id = any (array[r.id]) offset 0)`
+  return sql`exists (select from (${standingIn(line, WAITING, TIMED)}) w where w.run_id = any (array[r.id]) offset 0)`
 }
 
 type LimitLine = NonNullable<RunConditions['waitingFor']>
 
 const WAITING = (row: string) => sql` and ${raw(waitingStep(row))}`
+const TIMED = (row: string) => sql` and ${raw(timedStep(row))}`
 
-/** Rows `run_id` of steps that stand in this line, or were given an instant of this rate. Without `also`, some may not wait any more. */
-export function standingIn({ limit, key }: LimitLine, also: (row: string) => Sql = () => empty): Sql {
+/** Rows `run_id` of steps that stand in this line, or have an instant of this rate. Without `waits` and `isTimed`, some may not wait any more. */
+export function standingIn(
+  { limit, key }: LimitLine,
+  waits: (row: string) => Sql = () => empty,
+  isTimed: (row: string) => Sql = () => empty,
+): Sql {
   const ofKey = (row: Sql) => (key === undefined ? empty : sql` and ${row}.key = ${key}`)
   return sql`select w.run_id from belay.workflow_limit_waiters w
-    where w.limit_name = ${limit}${ofKey(sql`w`)}${also('w')}
+    where w.limit_name = ${limit}${ofKey(sql`w`)} and w.called_ms is null${waits('w')}
     union all
     select s.run_id from belay.workflow_limit_slots s
-    where s.limit_name = ${limit}${ofKey(sql`s`)} and s.is_given and s.at_ms > belay.store_ms()${also('s')}`
+    where s.limit_name = ${limit}${ofKey(sql`s`)} and s.is_given and s.at_ms > belay.store_ms()${isTimed('s')}`
 }
 
 export function hasTags(tags: readonly string[]): Sql {

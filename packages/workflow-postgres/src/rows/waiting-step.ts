@@ -9,3 +9,11 @@ export function waitingStep(waiter: string): string {
       and t.status = 'ready' and t.open_dependencies = 0 and r.status = 'running'
   )`
 }
+
+/** Whether the attempt that has an instant waits for it with its worker. */
+export function timedStep(slot: string): string {
+  return `exists (
+    select from belay.workflow_steps t
+    where t.run_id = any (array[${slot}.run_id]) and ${stepIs('t', `${slot}.step`)} and t.fence = any (array[${slot}.fence]) and t.status = 'running'
+  )`
+}

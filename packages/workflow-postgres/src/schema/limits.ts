@@ -32,6 +32,8 @@ export function makeLimits(schema: Schema) {
       set: integer('set_to'),
       setPerMs: doublePrecision('set_per_ms'),
       setBurst: integer('set_burst'),
+      /** When its numbers last changed, in epoch milliseconds. Each key follows when it is used next: what it keeps of a rate is from before. */
+      sinceMs: doublePrecision('since_ms').notNull(),
     },
     (table) => [
       check(
@@ -42,7 +44,7 @@ export function makeLimits(schema: Schema) {
   )
 }
 
-/** The lock under which everything about one key of a limit is decided. There is a row as long as somebody has or wants a slot. */
+/** The lock under which everything about one key of a limit is decided. There is a row as long as somebody has or wants a slot, and a minute longer. */
 export function makeLimitKeys(schema: Schema) {
   return schema.table(
     'workflow_limit_keys',
@@ -53,14 +55,24 @@ export function makeLimitKeys(schema: Schema) {
       nextMs: doublePrecision('next_ms'),
       /** Nobody enters before. Epoch milliseconds. */
       closedMs: doublePrecision('closed_ms'),
-      /** From then on the row is removed, if nobody has or wants a slot. Epoch milliseconds; null for at once. */
+      /** From then on the row is removed, if nobody has or wants a slot. Epoch milliseconds. */
       keptMs: doublePrecision('kept_ms'),
+      /** The `since_ms` of the limit at which its line was last looked at, and `next_ms` written. */
+      asOfMs: doublePrecision('as_of_ms'),
+      /** When there may be steps to call, in epoch milliseconds; infinite until a slot is freed, null if nobody waits. */
+      dueMs: doublePrecision('due_ms'),
+      /** Nobody who waits to be called stands before this place. */
+      head: bigint({ mode: 'number' }).notNull().default(0),
       limitName: word('limit_name').notNull(),
       key: word().notNull(),
     },
     (table) => [
       primaryKey({ name: 'workflow_limit_keys_pkey', columns: [table.limitName, table.key] }),
       index('workflow_limit_keys_kept_idx').on(table.keptMs).where(sql`${table.keptMs} is not null`),
+      index('workflow_limit_keys_due_idx').on(table.dueMs).where(sql`${table.dueMs} < 'Infinity'::float8`),
+      index('workflow_limit_keys_line_idx')
+        .on(table.limitName, table.asOfMs)
+        .where(sql`${table.dueMs} is not null`),
     ],
   )
 }
@@ -73,15 +85,17 @@ export function makeLimitSlots(schema: Schema) {
       runId: uuid('run_id').notNull(),
       /** -1 for a slot of the whole run. */
       step: integer().notNull(),
-      /** That of the attempt, or of the parked step to which the slot was given. 0 for a run. */
+      /** That of the attempt. 0 for a run. */
       fence: integer().notNull(),
       definitionId: integer('definition_id').notNull(),
       since: instant('since').notNull(),
-      /** Of a rate: the instant at which the attempt begins or began, in epoch milliseconds; 0 once it is void. */
+      /** Of a rate: the instant at which the attempt begins or began, in epoch milliseconds. */
       atMs: doublePrecision('at_ms'),
-      /** The place in the line of the step to which it was given. */
+      /** The `since_ms` of the rate at which the instant was given. */
+      asOfMs: doublePrecision('as_of_ms'),
+      /** The place that its step had in the line. */
       place: bigint({ mode: 'number' }),
-      /** It was given to a step that waited for it, and has not entered yet. */
+      /** The attempt waits for its instant, and has not entered yet. */
       isGiven: boolean('is_given').notNull(),
       limitName: word('limit_name').notNull(),
       key: word().notNull(),
@@ -107,6 +121,8 @@ export function makeLimitWaiters(schema: Schema) {
       /** First come, first served. A step keeps its place when it moves to another line. */
       place: bigint({ mode: 'number' }).generatedByDefaultAsIdentity(),
       since: instant('since').notNull(),
+      /** When it was called: queued, because it may begin. 0 while its run is paused, null as long as it stands in line. Epoch milliseconds. */
+      calledMs: doublePrecision('called_ms'),
       limitName: word('limit_name').notNull(),
       key: word().notNull(),
       /** All that the step asks for, in the order of lines. */
@@ -117,6 +133,9 @@ export function makeLimitWaiters(schema: Schema) {
     (table) => [
       primaryKey({ name: 'workflow_limit_waiters_pkey', columns: [table.runId, table.step] }),
       unique('workflow_limit_waiters_line').on(table.limitName, table.key, table.place),
+      index('workflow_limit_waiters_called_idx')
+        .on(table.limitName, table.key, table.calledMs)
+        .where(sql`${table.calledMs} is not null`),
     ],
   )
 }

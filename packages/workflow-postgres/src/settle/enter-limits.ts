@@ -10,13 +10,15 @@ import type { Statement } from '../connection/statement.ts'
  */
 export const enterLimits: Statement<{
   readonly position: number
-  readonly result: 'settled' | 'parked' | 'queued' | 'full'
+  readonly result: 'settled' | 'parked' | 'queued' | 'full' | 'waits'
   /** Of a full one: which entry, from 1. */
   readonly entry: number | null
+  /** Of one that waits: for how long. */
+  readonly in_ms: number | null
 }> = {
   name: 'enter_limits',
   text: `
-select e.position, e.result, e.entry
+select e.position, e.result, e.entry, e.in_ms
 from belay.enter_limits($1::uuid, $2::uuid[], $3::int[], $4::int[], $5::int[], $6::int[], $7::text[], $8::text[], $9::bool[], $10::bool[]) e`,
 }
 
@@ -27,9 +29,11 @@ export interface Entered {
   readonly settled: readonly number[]
   /** Indexes of those whose steps wait for a slot. */
   readonly parked: readonly number[]
+  /** Those that ask again after so many milliseconds. */
+  readonly waiting: readonly { readonly index: number; readonly inMs: number }[]
   /** Those that have ended because an entry has no slot for which they do not wait. What it says is left to be recorded in this transaction. */
   readonly full: readonly { readonly index: number; readonly entry: LimitEntry }[]
-  /** Steps that wait were given instants that come soon. */
+  /** Steps were called. */
   readonly queued: boolean
 }
 
@@ -57,6 +61,9 @@ export async function enter(
   return {
     settled: indexesOf('settled'),
     parked: indexesOf('parked'),
+    waiting: rows.flatMap(({ position, in_ms: inMs }) =>
+      inMs === null ? [] : [{ index: position - 1, inMs: Math.max(0, inMs) }],
+    ),
     full: rows.flatMap(({ position, result, entry }) => {
       if (result !== 'full') return []
       const { attempt: _, ...full } = entries[entry! - 1]!

@@ -5,7 +5,7 @@ import { contended, SHARED_LOCK_WAIT_MS } from '../base/lock-wait.ts'
 import type { Connection } from '../connection/connection.ts'
 import { type ContinuedOutcome, continueFailed } from './continue-attempts.ts'
 import { type DecidedOutcome, decide } from './decide-attempts.ts'
-import { type EnteringOutcome, enter } from './enter-limits.ts'
+import { type Entered, type EnteringOutcome, enter } from './enter-limits.ts'
 import { enterOrLeave, mayLeave } from './enter-or-leave.ts'
 import { type ExpandedOutcome, expand } from './expand-maps.ts'
 import { type FailedOutcome, fail } from './fail-attempts.ts'
@@ -27,6 +27,8 @@ interface Recorded {
   readonly outcome: readonly Outcome[]
   /** Those whose steps wait for a slot. */
   readonly parked?: readonly Outcome[]
+  /** Those that ask again after so many milliseconds. */
+  readonly waiting?: ReadonlyMap<Outcome, number>
   /** Those whose attempts are over because an entry has no slot, with it. */
   readonly full?: ReadonlyMap<Outcome, LimitEntry>
   /** Why the database can never accept the one outcome of this call. */
@@ -64,12 +66,12 @@ async function answer(
   const settled = new Set(recorded.flatMap((part) => part.outcome))
   const parked = new Set(recorded.flatMap((part) => part.parked ?? []))
   const full = fullOf(recorded)
+  const waiting = new Map(recorded.flatMap((part) => [...(part.waiting ?? [])]))
   const refused = new Map(
     recorded.flatMap((part) => (part.refused === undefined ? [] : [entryOf(part.refused)])),
   )
-  const open = outcomes.filter(
-    (outcome) => !settled.has(outcome) && !refused.has(outcome) && !parked.has(outcome) && !full.has(outcome),
-  )
+  const answered = [settled, refused, parked, full, waiting]
+  const open = outcomes.filter((outcome) => !answered.some((known) => known.has(outcome)))
   for (const index of await settledBefore(connection, { workerId, outcomes: open })) settled.add(open[index]!)
   return {
     results: outcomes.map((outcome) => {
@@ -78,6 +80,8 @@ async function answer(
       if (parked.has(outcome)) return 'parked'
       const entry = full.get(outcome)
       if (entry !== undefined) return { full: entry }
+      const inMs = waiting.get(outcome)
+      if (inMs !== undefined) return { inMs }
       return settled.has(outcome) ? 'settled' : 'lost'
     }),
     claims: recorded.flatMap((part) => part.claims ?? []),
@@ -265,17 +269,26 @@ async function recordGoingOn(
     const decided = outcomes as readonly DecidedOutcome[]
     return { outcome: pick(await decide(connection, { workerId, outcomes: decided })) }
   }
+  const waits = (waiting: Entered['waiting']) =>
+    new Map(waiting.map(({ index, inMs }) => [outcomes[index]!, inMs]))
   const entering = outcomes as readonly EnteringOutcome[]
   if (!entering.some(mayLeave)) {
-    const { settled, parked, queued } = await enter(connection, { workerId, outcomes: entering })
-    return { outcome: pick(settled), parked: pick(parked), queued }
+    const { settled, parked, waiting, queued } = await enter(connection, { workerId, outcomes: entering })
+    return { outcome: pick(settled), parked: pick(parked), waiting: waits(waiting), queued }
   }
-  const { settled, parked, full, queued, ...rest } = await enterOrLeave(connection, {
+  const { settled, parked, waiting, full, queued, ...rest } = await enterOrLeave(connection, {
     ...request,
     outcomes: entering,
   })
   const left = new Map(full.map(({ index, entry }) => [outcomes[index]!, entry]))
-  return { outcome: pick(settled), parked: pick(parked), full: left, queued, ...rest }
+  return {
+    outcome: pick(settled),
+    parked: pick(parked),
+    waiting: waits(waiting),
+    full: left,
+    queued,
+    ...rest,
+  }
 }
 
 function isDueNow(outcome: Outcome): boolean {

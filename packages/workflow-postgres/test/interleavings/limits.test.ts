@@ -1,6 +1,6 @@
 import type {
   Claim,
-  LimitRecord,
+  LimitNumbers,
   Outcome,
   SavedDefinition,
   Settlement,
@@ -30,8 +30,7 @@ const settle = ({ adapter, workerId }: Session, outcomes: readonly Outcome[]): P
     frees: outcomes.filter(({ type }) => type !== 'enters'),
   })
 
-const tend = ({ adapter }: Session): Promise<TendedLimits> =>
-  adapter.tendLimits({ after: null, limit: 100, unclaimedMs: 3_600_000 })
+const tend = ({ adapter }: Session): Promise<TendedLimits> => adapter.tendLimits({ after: null, limit: 100 })
 
 /** Runs of one step, and how many slots they share. Each of them is claimed by one of the sessions. */
 async function limited(world: World, slots: number, ...claimers: readonly Session[]) {
@@ -52,7 +51,7 @@ async function endAll(world: World, definition: SavedDefinition): Promise<void> 
   await store.setLimit({ name: LIMIT, concurrency: null })
   for (let round = 0; round < 20; round += 1) {
     const { workerId } = one
-    await store.tendLimits({ after: null, limit: 100, unclaimedMs: 3_600_000 })
+    await store.tendLimits({ after: null, limit: 100 })
     const claims = await world.claim(definition, workerId)
     const asked = await store.settle({ workerId, outcomes: claims.map(enters), handBackMax: 0 })
     const begun = claims.filter((_, index) => asked.results[index] === 'settled')
@@ -77,7 +76,7 @@ function resultsOf(settled: PromiseSettledResult<Settlement>): Settlement['resul
 
 const setting = (from: number, to: number): Pair => ({
   name: `enter/set ${from} to ${to}`,
-  async given(world): Promise<Meeting<Settlement, LimitRecord | null>> {
+  async given(world): Promise<Meeting<Settlement, LimitNumbers | null>> {
     const { one, two } = world.sessions
     const { definition, claims } = await limited(world, from, one, one)
     return {
@@ -88,7 +87,7 @@ const setting = (from: number, to: number): Pair => ({
         const results = resultsOf(entered)
         const begun = results.filter((result) => result === 'settled').length
         // Who is parked under the old number while the new one is set is found by whoever tends.
-        if (to > from) await world.store.tendLimits({ after: null, limit: 100, unclaimedMs: 3_600_000 })
+        if (to > from) await world.store.tendLimits({ after: null, limit: 100 })
         const { inUse, waiting } = await recordOf(world)
         expect(inUse + waiting, 'nobody is lost').toBe(2)
         expect(inUse).toBeLessThanOrEqual(Math.max(from, to))
@@ -144,7 +143,7 @@ const sweeping: Pair = {
       two: () => settle(two, [completed(holder)]),
       async check(_, late) {
         const [result] = resultsOf(late)
-        await world.store.tendLimits({ after: null, limit: 100, unclaimedMs: 3_600_000 })
+        await world.store.tendLimits({ after: null, limit: 100 })
         const { inUse, waiting } = await recordOf(world)
         expect(inUse, 'the slot goes on, and is not doubled').toBe(1)
         expect(waiting).toBe(0)
@@ -171,7 +170,7 @@ const tending: Pair = {
       two: () => settle(two, [enters(entering)]),
       async check(_, entered) {
         expect(resultsOf(entered), 'nobody overtakes who waits').toEqual(['parked'])
-        await world.store.tendLimits({ after: null, limit: 100, unclaimedMs: 3_600_000 })
+        await world.store.tendLimits({ after: null, limit: 100 })
         expect(await recordOf(world)).toMatchObject({ inUse: 1, waiting: 1 })
         expect(await world.claim(definition, one.workerId)).toMatchObject([{ runId: waiter.runId }])
         await endAll(world, definition)
@@ -195,7 +194,7 @@ const cancelling: Pair = {
       async check(settled, cancelled) {
         expect(resultsOf(settled)).toEqual(['settled'])
         expect(cancelled).toMatchObject({ status: 'fulfilled' })
-        await world.store.tendLimits({ after: null, limit: 100, unclaimedMs: 3_600_000 })
+        await world.store.tendLimits({ after: null, limit: 100 })
         expect(await recordOf(world), 'the slot is with who waits next').toMatchObject({
           inUse: 1,
           waiting: 0,
@@ -209,7 +208,7 @@ const cancelling: Pair = {
 }
 
 async function atRest(world: World): Promise<void> {
-  await world.store.tendLimits({ after: null, limit: 100, unclaimedMs: 3_600_000 })
+  await world.store.tendLimits({ after: null, limit: 100 })
   expect(await recordOf(world)).toMatchObject({ inUse: 0, waiting: 0 })
 }
 

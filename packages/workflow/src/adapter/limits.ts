@@ -1,5 +1,5 @@
-/** A slot that was given to a step which no live worker can run is freed after this time, in milliseconds. */
-export const UNCLAIMED_MS = 10_000
+/** A step that was called, and has not asked after this time, is passed over: the next in its line is called. In milliseconds. */
+export const UNCLAIMED_MS = 1_000
 
 /** One place under a limit that an attempt asks for. */
 export interface LimitEntry {
@@ -44,13 +44,16 @@ export interface FreesSlots {
   readonly frees?: readonly SlotHolder[] | undefined
 }
 
-/** A given place under a rate is void when its attempt enters later than this after its instant, in milliseconds: `per` divided by 10, but from 50 to 500. */
+/** An instant of a rate is missed when its attempt asks later than this after it, in milliseconds: `per` divided by 10, but from 50 to 500. */
 export function rateToleranceMs(perMs: number): number {
   return Math.min(500, Math.max(50, perMs / 10))
 }
 
-/** How far ahead steps that wait for a rate are given their instants, in milliseconds. */
+/** How far ahead of an instant a step may be called, or may wait for it with a worker, in milliseconds. */
 export const RATE_HORIZON_MS = 1_500
+
+/** As many steps of a key are called ahead as begin in this time, in milliseconds, but at least two. */
+export const CALLED_AHEAD_MS = 250
 
 /** What makes a limit one of how many attempts begin in a time, instead of how many are under way. */
 export interface RateSpan {
@@ -69,8 +72,8 @@ export interface DeclaredLimit {
   readonly rate?: RateSpan | null | undefined
 }
 
-/** A limit as the store knows it. */
-export interface LimitRecord {
+/** The numbers of a limit as the store knows them. */
+export interface LimitNumbers {
   readonly name: string
   /** How many slots each key has: what was set, else what was declared. */
   readonly concurrency: number
@@ -82,6 +85,10 @@ export interface LimitRecord {
   readonly rate: RateSpan | null
   readonly declaredRate: RateSpan | null
   readonly setRate: RateSpan | null
+}
+
+/** A limit with its use. */
+export interface LimitRecord extends LimitNumbers {
   /** Nobody enters with some of its keys before this instant, in epoch milliseconds, store clock; null for none. */
   readonly pushedBackUntil: number | null
   /** Slots taken now, of all keys. */
@@ -104,7 +111,10 @@ export interface LimitWait {
   readonly inUse: number
   /** Of a rate; null for another limit. */
   readonly rate: RateSpan | null
-  /** The instant at which it begins, in epoch milliseconds, store clock; null as long as it has none. With one, its place is 0. */
+  /**
+   * The instant at which its turn has come or comes, in epoch milliseconds, store clock; null as long as it stands in line. Then its place is 0: it was
+   * called, and is queued, or has an instant of a rate.
+   */
   readonly at: number | null
 }
 
@@ -135,7 +145,7 @@ export interface OlderRun extends LimitLine {
 }
 
 export interface TendedLimits {
-  /** Slots were given to steps, which are queued. */
+  /** Steps were called: they are queued. */
   readonly queued: boolean
   /** The last line looked at, to continue from; null once all were. */
   readonly after: LimitLine | null
@@ -147,16 +157,16 @@ export interface LimitVerbs {
   declareLimits(limits: readonly DeclaredLimit[]): Promise<void>
 
   /**
-   * Sets how many slots each key of a limit has, whatever code declares; null goes back to that. A higher number gives slots to waiting steps at once,
-   * of up to 1,000 keys, and `tendLimits` follows with the others; a lower one lets holders end. Returns the limit as it is then; null if there is
-   * none, because nothing was ever declared or set.
+   * Sets how many slots each key of a limit has, whatever code declares; null goes back to that. Touches nobody who waits: with a higher number,
+   * `tendLimits` calls them; a lower one lets holders end. Returns the limit as it is then; null if there is none, because nothing was ever declared
+   * or set.
    */
   setLimit(request: {
     readonly name: string
     readonly concurrency: number | null
     /** Of a rate, which is paused by 0. Its keys begin with an empty burst. Default: it is no rate. */
     readonly rate?: RateSpan | null | undefined
-  }): Promise<LimitRecord | null>
+  }): Promise<LimitNumbers | null>
 
   /**
    * Lets no further attempt of these keys enter before `afterMs` from now, on the store's clock, whatever kind their limits are of; then a rate begins
@@ -164,8 +174,11 @@ export interface LimitVerbs {
    */
   pushBackLimits(request: { readonly lines: readonly LimitLine[]; readonly afterMs: number }): Promise<void>
 
-  /** Limits by name, of these names or all of them. */
-  readLimits(names?: readonly string[]): Promise<readonly LimitRecord[]>
+  /** Limits by name, of these names or all of them. `uncounted` leaves their use at 0 and null: counting reads all that wait. */
+  readLimits(
+    names?: readonly string[],
+    options?: { readonly uncounted?: boolean },
+  ): Promise<readonly LimitRecord[]>
 
   /** The steps of a run that wait for slots, by step. */
   readLimitWaits(runId: string): Promise<readonly LimitWait[]>
@@ -189,15 +202,14 @@ export interface LimitVerbs {
   }): Promise<readonly OlderRun[]>
 
   /**
-   * Frees slots whose holder is gone, and gives free slots to steps that wait: all that a process may have left behind which died at the wrong time.
-   * Also frees slots that were given to a step more than `unclaimedMs` ago of which no live worker has the definition. Looks at up
-   * to `limit` lines after `after` in which steps wait, and at all other slots only if `allSlots`, which is the default: so many may be held for days.
-   * Never waits for a lock.
+   * Calls steps whose turn has come: of keys of which the store knows that it is time, of limits whose numbers have changed, and of keys with slots whose
+   * holder is gone, which it frees: all that a process may have left behind which died at the wrong time. Passes over steps that were called
+   * `UNCLAIMED_MS` ago. Looks for such slots in up to `limit` lines after `after` in which steps wait, and at all others only if `allSlots`, which is the
+   * default: so many may be held for days. Never waits for a lock: a key that somebody has locked is left to the next look.
    */
   tendLimits(request: {
     readonly after: LimitLine | null
     readonly limit: number
-    readonly unclaimedMs: number
     readonly allSlots?: boolean
     /** The store refuses to look at this line, for whatever reason. The others were looked at. */
     readonly onRefused?: ((refused: LimitLine & { readonly error: unknown }) => void) | undefined

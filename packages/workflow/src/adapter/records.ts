@@ -154,8 +154,11 @@ export type Outcome = AttemptRef &
     | { readonly type: 'decided'; readonly branch: string }
     /**
      * The handler may begin once each of these limits has a slot for it: all at once, or none. If they have, the attempt goes on, as after `decided`.
-     * If not, the step is parked, and its result says so: it is released like one whose handler was not called, but no claim finds it until it has
-     * got its slots. Asking again, because the answer was lost, takes nothing twice.
+     * If not, the step is parked, and its result says so: it is released like one whose handler was not called, but no claim finds it until it is
+     * called, as its turn has come. Asking again, because the answer was lost, takes nothing twice.
+     *
+     * If it has a turn under each rate, and one of them comes soon, the attempt keeps its step, and its result says in how many milliseconds to ask again.
+     * Until then it holds that instant, and no slot.
      *
      * If an entry that has no slot says what to do then (`ifFull`), nothing is parked: in the same commit the step is skipped, or its run is cancelled
      * and the step is released. If several do, one of the run goes first, then the first by limit and key. Such entries don't stand in line: they look
@@ -217,12 +220,14 @@ export type SettledAs =
   | 'lost'
   | 'parked'
   | { readonly full: LimitEntry }
+  | { readonly inMs: number }
   | { readonly refused: string }
 
 export interface Settlement {
   /**
    * In the order of the outcomes. `settled`: recorded, now or by an earlier call whose answer was lost. `lost`: the attempt no longer held its step;
-   * nothing was written for it. `parked`: the step of an attempt that `enters` waits for a slot, and the attempt is over. `full`: this entry of an
+   * nothing was written for it. `parked`: the step of an attempt that `enters` waits for a slot, and the attempt is over. `inMs`: an attempt that
+   * `enters` asks again after so many milliseconds, when its instant has come, and goes on. `full`: this entry of an
    * attempt that `enters` has no slot, what it says for that case (`ifFull`) is recorded, and the attempt is over; if an earlier call recorded it,
    * whose answer was lost, the result is `parked`. `refused`: the store can never store this outcome, for the given reason; nothing was written, and
    * the attempt still holds its step.

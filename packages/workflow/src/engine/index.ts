@@ -4,7 +4,7 @@ export type { BulkOptions, BulkResult } from './control/bulk.ts'
 export type { CancelOptions } from './control/control.ts'
 export type { DropOptions, DroppedRuns } from './control/drop-forgotten.ts'
 export type { RunHistoryEntry } from './control/history.ts'
-export type { LimitSetting, LimitSnapshot, Limits, RateSnapshot } from './control/limits.ts'
+export type { LimitSetting, LimitSnapshot, Limits, LimitValues, RateSnapshot } from './control/limits.ts'
 export type { ActionOptions, WithinActionOptions } from './control/options.ts'
 export type { DoctorOptions, DoctorReport } from './diagnosis/doctor.ts'
 export type {

@@ -19,7 +19,10 @@ export async function restoreMissing(
   },
 ): Promise<void> {
   if (limits.length > 0) {
-    const stored = await parts.adapter.readLimits(limits.map(({ name }) => name))
+    const stored = await parts.adapter.readLimits(
+      limits.map(({ name }) => name),
+      { uncounted: true },
+    )
     const known = new Set(stored.flatMap(({ name, declared }) => (declared === null ? [] : [name])))
     const missing = limits.filter(({ name }) => !known.has(name))
     if (missing.length > 0) await parts.adapter.declareLimits(missing)

@@ -172,6 +172,7 @@ export const limitLeftCases: Cases = {
 
     expect(results).toEqual([{ full: OR_SKIP }, 'parked'])
     await given.adapter.setLimit({ name: LIMIT, concurrency: null })
+    await given.adapter.tendLimits({ after: null, limit: 100 })
     await finish(given, worker, runs)
   },
 

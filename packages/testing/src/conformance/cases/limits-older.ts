@@ -51,7 +51,7 @@ export const olderRunCases: Cases = {
     await worker.settle([completed(claims[0]!)])
     await given.undo(runs[0]!, { steps: [] })
     await given.undo(runs[1]!)
-    await given.adapter.tendLimits({ after: null, limit: 100, unclaimedMs: 10_000 })
+    await given.adapter.tendLimits({ after: null, limit: 100 })
     expect(await worker.take()).toMatchObject([{ runId: runs[2]!.id }])
   },
 

@@ -73,11 +73,12 @@ export const limitRecoveryCases: Cases = {
     expect(await worker.take()).toMatchObject([{ runId: runs[2]!.id }])
   },
 
-  'a slot that was given to a step of a cancelled run goes to the next one': async (given) => {
+  'a turn of which the run was cancelled goes to the next one after a second': async (given) => {
     const { worker, claims, runs } = await started(given, { slots: 1, runs: 3 })
     await worker.settle(claims.map((claim) => enters(claim, entry(LIMIT))))
     await worker.settleAndFree(completed(claims[0]!))
     await given.cancel(runs[1]!)
+    await given.advance(1_001)
 
     await tend(given)
 
@@ -98,28 +99,63 @@ export const limitRecoveryCases: Cases = {
     expect(await worker.take()).toMatchObject([{ runId: runs[1]!.id }])
   },
 
-  'a slot that was given to a step which no worker can run is freed after a time': async (given) => {
-    const { worker, claims, runs } = await started(given, { slots: 1, runs: 2 })
+  'a step that was called and does not come is passed over after a second, and keeps its place': async (
+    given,
+  ) => {
+    const { worker, claims, runs } = await started(given, { slots: 1, runs: 4 })
     await worker.settle(claims.map((claim) => enters(claim, entry(LIMIT))))
     await worker.settleAndFree(completed(claims[0]!))
-    await given.adapter.deregisterWorker({ workerId: worker.id })
-    await tend(given)
-    expect(await given.adapter.readLimits([LIMIT])).toMatchObject([{ inUse: 1 }])
-    await given.advance(10_001)
+    expect(await tend(given)).toMatchObject({ queued: false })
+    await given.advance(1_001)
 
-    await tend(given)
+    expect(await tend(given)).toMatchObject({ queued: true })
 
-    expect(await given.adapter.readLimits([LIMIT])).toMatchObject([{ inUse: 0 }])
-    expect(await runs[1]!.step('a')).toMatchObject({ status: 'ready' })
+    const called = await worker.take()
+    expect(called.map(({ runId }) => runId)).toEqual([runs[1]!.id, runs[2]!.id])
+    const [passed, next] = called as [Claim, Claim]
+    expect((await worker.settle([enters(next, entry(LIMIT))])).results).toEqual(['settled'])
+    expect((await worker.settle([enters(passed, entry(LIMIT))])).results).toEqual(['parked'])
+    await worker.settleAndFree(completed(next))
+    expect(await worker.take()).toMatchObject([{ runId: runs[1]!.id }])
+  },
+
+  'a paused run whose turn comes is left out, and has its place again once it is resumed': async (given) => {
+    const { worker, claims, runs } = await started(given, { slots: 1, runs: 4 })
+    await worker.settle(claims.map((claim) => enters(claim, entry(LIMIT))))
+    await given.operate(runs[1]!).pause()
+    await worker.settleAndFree(completed(claims[0]!))
+    const [other] = await worker.take()
+    expect(other).toMatchObject({ runId: runs[2]!.id })
+    await worker.settle([enters(other!, entry(LIMIT))])
+    await given.operate(runs[1]!).resume()
+    const [resumed] = await worker.take()
+    expect((await worker.settle([enters(resumed!, entry(LIMIT))])).results).toEqual(['parked'])
+
+    await worker.settleAndFree(completed(other!))
+
+    expect(await worker.take()).toMatchObject([{ runId: runs[1]!.id }])
+  },
+
+  'a step whose turn comes stands in the queue where its run began': async (given) => {
+    const { worker, claims, runs } = await started(given, { slots: 1, runs: 2 })
+    await worker.settle(claims.map((claim) => enters(claim, entry(LIMIT))))
+    const graph = await given.graph('ordinary', { a: [] })
+    await given.advance(1_000)
+    const ordinary = await given.start(graph)
+
+    await worker.settleAndFree(completed(claims[0]!))
+
+    expect((await worker.take()).map(({ runId }) => runId)).toEqual([runs[1]!.id, ordinary.id])
   },
 
   'a higher number gives slots to steps that wait, and a lower one lets holders end': async (given) => {
     const { worker, claims, runs } = await started(given, { slots: 1, runs: 4 })
     await worker.settle(claims.map((claim) => enters(claim, entry(LIMIT))))
 
-    expect(await given.adapter.setLimit({ name: LIMIT, concurrency: 3 })).toMatchObject({
-      ...{ concurrency: 3, declared: 1, set: 3, inUse: 3, waiting: 1 },
-    })
+    const changed = await given.adapter.setLimit({ name: LIMIT, concurrency: 3 })
+    expect(changed).toMatchObject({ concurrency: 3, declared: 1, set: 3 })
+    expect(await given.adapter.readLimits([LIMIT])).toMatchObject([{ inUse: 1, waiting: 3 }])
+    expect(await tend(given)).toMatchObject({ queued: true })
     const given3 = await worker.take()
     expect(given3).toHaveLength(2)
     await worker.settle(given3.map((claim) => enters(claim, entry(LIMIT))))
@@ -149,6 +185,7 @@ export const limitRecoveryCases: Cases = {
     expect(results).toEqual(['parked', 'parked'])
 
     await given.adapter.setLimit({ name: LIMIT, concurrency: null })
+    await tend(given)
 
     expect(await worker.take()).toMatchObject([{ runId: runs[0]!.id }])
   },
@@ -180,5 +217,5 @@ export const limitRecoveryCases: Cases = {
 }
 
 function tend(given: Scenario, { allSlots = true } = {}) {
-  return given.adapter.tendLimits({ after: null, limit: 100, unclaimedMs: 10_000, allSlots })
+  return given.adapter.tendLimits({ after: null, limit: 100, allSlots })
 }

@@ -6,8 +6,10 @@ import { started } from './limits.ts'
 
 export const RATE = 'partner'
 export const MINUTE = 60_000
-/** So far before an instant it is given to a step that waits for it. */
+/** So far before its instant a step that waits for it is called. */
 export const SOON = 1_000
+/** The answer to an attempt whose instant comes soon. */
+export const LATER = { inMs: expect.any(Number) }
 
 export const rateCases: Cases = {
   'as many attempts enter at once as the burst says; the others are parked, and no claim finds them': async (
@@ -23,34 +25,52 @@ export const rateCases: Cases = {
     expect(await given.adapter.readLimits([RATE])).toMatchObject([{ inUse: 2, waiting: 2 }])
   },
 
-  'a step that waits is queued for its instant shortly before, and enters then': async (given) => {
-    const { worker, claims } = await rated(given, { limit: 1, perMs: MINUTE, burst: 1, runs: 3 })
-    const { results } = await worker.settle(claims.map((claim) => enters(claim, entry(RATE))))
-    expect(results).toEqual(['settled', 'parked', 'parked'])
+  'a step that waits is called shortly before its instant, waits for it with its worker, and enters then':
+    async (given) => {
+      const { worker, claims } = await rated(given, { limit: 1, perMs: MINUTE, burst: 1, runs: 3 })
+      const { results } = await worker.settle(claims.map((claim) => enters(claim, entry(RATE))))
+      expect(results).toEqual(['settled', 'parked', 'parked'])
 
-    await given.advance(MINUTE - SOON)
-    expect((await tend(given)).queued).toBe(true)
-    expect(await worker.take()).toEqual([])
-    const [wait] = await given.adapter.readLimitWaits(claims[1]!.runId)
-    expect(wait).toMatchObject({ limit: RATE, place: 0, at: expect.any(Number) })
-    expect(await given.adapter.readLimitWaits(claims[2]!.runId)).toMatchObject([{ place: 1, at: null }])
+      await given.advance(MINUTE - SOON)
+      expect((await tend(given)).queued).toBe(true)
+      const [next, ...others] = await worker.take()
+      expect(others).toEqual([])
+      expect(next).toMatchObject({ runId: claims[1]!.runId, attempt: 1 })
+      expect((await worker.settle([enters(next!, entry(RATE))])).results).toEqual([LATER])
+      const [wait] = await given.adapter.readLimitWaits(claims[1]!.runId)
+      expect(wait).toMatchObject({ limit: RATE, place: 0, at: expect.any(Number) })
+      expect(await given.adapter.readLimitWaits(claims[2]!.runId)).toMatchObject([{ place: 1, at: null }])
 
-    await given.advance(SOON)
-    const [next, ...others] = await worker.take()
-    expect(others).toEqual([])
-    expect(next).toMatchObject({ runId: claims[1]!.runId, attempt: 1 })
-    expect((await worker.settle([enters(next!, entry(RATE))])).results).toEqual(['settled'])
-  },
+      await given.advance(SOON)
+      expect((await worker.settle([enters(next!, entry(RATE))])).results).toEqual(['settled'])
+    },
 
-  'a step that would have to wait for less than a second knows its instant at once': async (given) => {
+  'a step that would have to wait for less than a second waits with its worker': async (given) => {
     const { worker, claims } = await rated(given, { limit: 60, perMs: MINUTE, burst: 1, runs: 2 })
 
     const settlement = await worker.settle(claims.map((claim) => enters(claim, entry(RATE))))
 
-    expect(settlement).toMatchObject({ results: ['settled', 'parked'], queued: true })
+    expect(settlement).toMatchObject({ results: ['settled', LATER], queued: false })
     expect(await given.adapter.readLimitWaits(claims[1]!.runId)).toMatchObject([
       { place: 0, at: expect.any(Number) },
     ])
+    await given.advance(SOON)
+    expect((await worker.settle([enters(claims[1]!, entry(RATE))])).results).toEqual(['settled'])
+  },
+
+  'no more steps are called than can begin soon': async (given) => {
+    const { worker, claims } = await rated(given, { limit: 60, perMs: MINUTE, burst: 1, runs: 6 })
+
+    const { results } = await worker.settle(claims.map((claim) => enters(claim, entry(RATE))))
+
+    expect(results).toEqual(['settled', LATER, 'parked', 'parked', 'parked', 'parked'])
+    expect(await worker.take()).toEqual([])
+    await given.advance(SOON)
+    const entered = await worker.settle([enters(claims[1]!, entry(RATE))])
+    expect(entered).toMatchObject({ results: ['settled'], queued: true })
+    expect(await worker.take()).toMatchObject([{ runId: claims[2]!.runId }])
+    await tend(given)
+    expect(await worker.take()).toEqual([])
   },
 
   'a step that comes too late for its instant gets the next one, before those that came after it': async (
@@ -60,18 +80,32 @@ export const rateCases: Cases = {
     await worker.settle(claims.map((claim) => enters(claim, entry(RATE))))
     await given.advance(MINUTE - SOON)
     await tend(given)
-    await given.advance(SOON + MINUTE / 2)
-
     const [late] = await worker.take()
+    expect((await worker.settle([enters(late!, entry(RATE))])).results).toEqual([LATER])
+
+    await given.advance(SOON + MINUTE / 2)
     expect((await worker.settle([enters(late!, entry(RATE))])).results).toEqual(['parked'])
 
     expect(await given.adapter.readLimitWaits(late!.runId)).toMatchObject([{ place: 1 }])
     await given.advance(MINUTE / 2 - SOON)
     await tend(given)
-    await given.advance(SOON)
     const [again] = await worker.take()
     expect(again).toMatchObject({ runId: late!.runId })
+    expect((await worker.settle([enters(again!, entry(RATE))])).results).toEqual([LATER])
+    await given.advance(SOON)
     expect((await worker.settle([enters(again!, entry(RATE))])).results).toEqual(['settled'])
+  },
+
+  'a step that was called late begins at once: it has lost no instant': async (given) => {
+    const { worker, claims } = await rated(given, { limit: 1, perMs: MINUTE, burst: 1, runs: 2 })
+    await worker.settle(claims.map((claim) => enters(claim, entry(RATE))))
+    await given.advance(MINUTE - SOON)
+    await tend(given)
+    await given.advance(SOON + MINUTE / 2)
+
+    const [late] = await worker.take()
+
+    expect((await worker.settle([enters(late!, entry(RATE))])).results).toEqual(['settled'])
   },
 
   'after a time in which nobody ran, a backlog does not begin at once': async (given) => {
@@ -140,6 +174,7 @@ export const rateCases: Cases = {
     expect(await worker.take()).toEqual([])
 
     await given.adapter.setLimit({ name: RATE, concurrency: 100, rate: { perMs: MINUTE, burst: 3 } })
+    await tend(given)
 
     const taken = await worker.take()
     expect(taken).toHaveLength(3)
@@ -155,9 +190,8 @@ export const rateCases: Cases = {
     const changed = await given.adapter.setLimit({ name: RATE, concurrency: 1, rate })
 
     expect(changed).toMatchObject({ concurrency: 1, declared: 60, set: 1, rate, setRate: rate })
-    await given.advance(1_100)
-    const [next] = await worker.take()
-    expect((await worker.settle([enters(next!, entry(RATE))])).results).toEqual(['parked'])
+    await given.advance(1_000)
+    expect((await worker.settle([enters(claims[1]!, entry(RATE))])).results).toEqual(['parked'])
     const reset = await given.adapter.setLimit({ name: RATE, concurrency: null })
     expect(reset).toMatchObject({ concurrency: 60, set: null, setRate: null })
   },
@@ -176,12 +210,17 @@ export const rateCases: Cases = {
 
     // An earlier instant changes nothing.
     await given.adapter.pushBackLimits({ lines: [{ limit: RATE, key: 'large' }], afterMs: 1 })
-    await given.advance(MINUTE - SOON)
+    await given.advance(MINUTE - 2 * SOON)
     await tend(given)
     expect(await worker.take()).toEqual([])
     await given.advance(SOON)
-    const [first] = await worker.take()
-    expect(first).toMatchObject({ runId: claims[0]!.runId })
+    await tend(given)
+    const called = await worker.take()
+    expect(called).toMatchObject([{ runId: claims[0]!.runId }, { runId: claims[1]!.runId }])
+    const soon = called.map((claim) => enters(claim, entry(RATE, 'large')))
+    expect((await worker.settle(soon)).results).toEqual([LATER, LATER])
+    await given.advance(SOON)
+    expect((await worker.settle(soon.slice(0, 1))).results).toEqual(['settled'])
     expect(await given.adapter.readLimits([RATE])).toMatchObject([{ pushedBackUntil: null }])
   },
 
@@ -191,9 +230,8 @@ export const rateCases: Cases = {
 
     await given.adapter.pushBackLimits({ lines: [{ limit: RATE, key: '' }], afterMs: MINUTE })
 
-    await given.advance(1_100)
-    const [next] = await worker.take()
-    expect((await worker.settle([enters(next!, entry(RATE))])).results).toEqual(['parked'])
+    await given.advance(1_000)
+    expect((await worker.settle([enters(claims[1]!, entry(RATE))])).results).toEqual(['parked'])
   },
 
   'a concurrency limit that is pushed back gives no slots before': async (given) => {
@@ -244,5 +282,5 @@ export async function rated(
 }
 
 export function tend(given: Scenario) {
-  return given.adapter.tendLimits({ after: null, limit: 100, unclaimedMs: 3_600_000 })
+  return given.adapter.tendLimits({ after: null, limit: 100 })
 }

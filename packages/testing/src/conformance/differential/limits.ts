@@ -109,17 +109,17 @@ export async function applyLimitCommand(
       const { workerId } = command
       const outcomes = side.own(command.outcomes)
       const { results, claims, runs } = await adapter.settle({ workerId, outcomes, handBackMax: UNLIMITED })
-      return { results, claims: byRun(claims), runs: byRun(runs) }
+      const rounded = results.map((result) =>
+        typeof result === 'object' && 'inMs' in result ? { inMs: Math.round(result.inMs) } : result,
+      )
+      return { results: rounded, claims: byRun(claims), runs: byRun(runs) }
     }
     case 'declareLimit':
       return adapter.declareLimits([
         { name: command.name, concurrency: command.concurrency, rate: command.rate },
       ])
     case 'setLimit':
-      return comparableLimit(
-        await adapter.setLimit({ name: command.name, concurrency: command.concurrency, rate: command.rate }),
-        side,
-      )
+      return adapter.setLimit({ name: command.name, concurrency: command.concurrency, rate: command.rate })
     case 'pushBackLimit':
       return adapter.pushBackLimits({ lines: [command.line], afterMs: command.afterMs })
     case 'tendLimits':
@@ -153,11 +153,8 @@ function byRun<Row extends { readonly runId: string; readonly step?: number }>(
   )
 }
 
-function comparableLimit(
-  limit: LimitRecord | null,
-  { startedAt }: { readonly startedAt: number },
-): LimitRecord | null {
-  if (limit === null || limit.pushedBackUntil === null) return limit
+function comparableLimit(limit: LimitRecord, { startedAt }: { readonly startedAt: number }): LimitRecord {
+  if (limit.pushedBackUntil === null) return limit
   return { ...limit, pushedBackUntil: Math.round(limit.pushedBackUntil - startedAt) }
 }
 
@@ -166,7 +163,7 @@ async function tendAll(adapter: Adapter, limit: number): Promise<unknown> {
   let after: LimitLine | null = null
   let queued = false
   do {
-    const tended = await adapter.tendLimits({ after, limit, unclaimedMs: 9_000 })
+    const tended = await adapter.tendLimits({ after, limit })
     after = tended.after
     queued ||= tended.queued
   } while (after !== null)

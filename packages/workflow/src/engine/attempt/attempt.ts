@@ -97,10 +97,10 @@ export class Attempt implements ContextSource {
     this.#phase = 'running'
   }
 
-  /** It is recorded that the step runs, or that it has entered its limits: the attempt waits for room again, and then goes on. */
-  goOn(after: 'decided' | 'enters'): void {
+  /** It is recorded that the step runs, or that it has entered its limits: the attempt waits for room again, and then goes on. Null: it asks again. */
+  goOn(after: 'decided' | 'enters' | null): void {
     this.#phase = 'queued'
-    this.#gate?.passed(after)
+    if (after !== null) this.#gate?.passed(after)
     this.#judge = undefined
   }
 

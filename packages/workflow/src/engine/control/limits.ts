@@ -1,4 +1,4 @@
-import type { Adapter, LimitRecord, RateSpan } from '../../adapter/index.ts'
+import type { Adapter, LimitNumbers, LimitRecord, RateSpan } from '../../adapter/index.ts'
 import { limitName, ratePeriod, usualBurst } from '../../definition/limit.ts'
 import type { Duration } from '../../duration.ts'
 import { BelayError } from '../../errors.ts'
@@ -64,8 +64,8 @@ export interface RateSnapshot {
   readonly burst: number
 }
 
-/** A limit, as it is now. */
-export interface LimitSnapshot {
+/** The numbers of a limit, as they are now. */
+export interface LimitValues {
   readonly name: string
   /** How many slots each key has: what was set, else what code declares. Undefined for a rate. */
   readonly concurrency: number | undefined
@@ -75,6 +75,10 @@ export interface LimitSnapshot {
   readonly declared: number | RateSnapshot | undefined
   /** What was set at run time; undefined if nothing was. */
   readonly set: number | RateSnapshot | undefined
+}
+
+/** A limit, as it is now. */
+export interface LimitSnapshot extends LimitValues {
   /** Slots that are taken now, of all keys; of a rate, attempts that have begun, or have their instants, and have not ended. */
   readonly inUse: number
   /** Steps that wait for a slot or an instant, of all keys. */
@@ -116,7 +120,7 @@ export class Limits {
    *
    * @throws BelayError `invalid_option`, also for a limit that no worker has declared, or of which it declared the other kind; and the store's errors.
    */
-  async set(name: string, setting: LimitSetting): Promise<LimitSnapshot> {
+  async set(name: string, setting: LimitSetting): Promise<LimitValues> {
     const { concurrency, rate } = checkArgument('limits.set()', 'the setting', setting, SETTING)
     const known = await this.#known('limits.set()', name)
     if ((known.rate === null) !== (rate === null)) {
@@ -133,7 +137,7 @@ export class Limits {
   }
 
   /** Goes back to what code declares. Throws `invalid_option` for a limit that no worker has declared, and the store's errors. */
-  async reset(name: string): Promise<LimitSnapshot> {
+  async reset(name: string): Promise<LimitValues> {
     await this.#known('limits.reset()', name)
     return this.#change(name, null)
   }
@@ -154,25 +158,23 @@ export class Limits {
     name: string,
     concurrency: number | null,
     rate: RateSpan | null = null,
-  ): Promise<LimitSnapshot> {
+  ): Promise<LimitValues> {
     const changed = await this.#adapter.setLimit({ name, concurrency, rate })
-    // Steps that got a slot are queued.
     this.#onSet()
-    return snapshotOf(changed!)
+    return valuesOf(changed!)
   }
 
-  async #read(names?: readonly string[]): Promise<readonly LimitRecord[]> {
+  async #read(names?: readonly string[], uncounted = false): Promise<readonly LimitRecord[]> {
     this.#assertOpen()
     await this.#adapter.open()
-    return this.#adapter.readLimits(names)
+    return this.#adapter.readLimits(names, { uncounted })
   }
 
   async #known(call: string, name: string): Promise<LimitRecord> {
     checkArgument(call, 'the limit', name, limitName)
-    const limits = await this.#read()
-    const known = limits.find((limit) => limit.name === name && limit.declared !== null)
-    if (known !== undefined) return known
-    const names = limits.map((limit) => limit.name)
+    const [known] = await this.#read([name], true)
+    if (known !== undefined && known.declared !== null) return known
+    const names = (await this.#read(undefined, true)).map((limit) => limit.name)
     throw new BelayError(
       'invalid_option',
       `${call}: no worker has declared a limit ${shown(name)}.${didYouMean(name, names)} Check the name: a worker declares the limits of its workflows when it starts.`,
@@ -187,16 +189,19 @@ function keptBurst({ concurrency, rate }: LimitRecord, limit: number, perMs: num
 }
 
 function snapshotOf(limit: LimitRecord): LimitSnapshot {
-  const { name, concurrency, rate, inUse, waiting, pushedBackUntil } = limit
+  const { inUse, waiting, pushedBackUntil } = limit
+  const until = pushedBackUntil === null ? undefined : new Date(pushedBackUntil)
+  return { ...valuesOf(limit), inUse, waiting, pushedBackUntil: until }
+}
+
+function valuesOf(limit: LimitNumbers): LimitValues {
+  const { name, concurrency, rate } = limit
   return {
     name,
     concurrency: rate === null ? concurrency : undefined,
     rateLimit: rate === null ? undefined : { limit: concurrency, ...rate },
     declared: numbersOf(limit.declared, limit.declaredRate),
     set: numbersOf(limit.set, limit.setRate),
-    inUse,
-    waiting,
-    pushedBackUntil: pushedBackUntil === null ? undefined : new Date(pushedBackUntil),
   }
 }
 

@@ -256,7 +256,8 @@ export class Attempts {
   }
 
   #recorded({ item: attempt, outcome }: SettlerEntry<Attempt>, result: SettleResult): void {
-    if (typeof result === 'object') return this.#left(attempt, result.full)
+    if (typeof result === 'object')
+      return 'full' in result ? this.#left(attempt, result.full) : this.#goOn(attempt, null, result.inMs)
     const goesOn = outcome.type === 'decided' || outcome.type === 'enters'
     if (goesOn && result === 'settled') return this.#goOn(attempt, outcome.type)
     this.#all.delete(attempt)
@@ -284,11 +285,12 @@ export class Attempts {
   }
 
   /** It holds its step still, and its handler has yet to begin. Its run may have stopped meanwhile, or its worker. */
-  #goOn(attempt: Attempt, after: 'decided' | 'enters'): void {
+  #goOn(attempt: Attempt, after: 'decided' | 'enters' | null, inMs?: number): void {
     attempt.goOn(after)
     const isStopping = attempt.isInterrupted || this.#stoppingRuns.has(attempt.claim.runId)
     if (this.#capacity.isClosed || isStopping) this.#giveUpQueued(attempt)
-    else this.#performer.resume(attempt)
+    else if (inMs === undefined) this.#performer.resume(attempt)
+    else this.#performer.resumeIn(attempt, inMs)
   }
 
   #settled(settlement: Settlement, entries: readonly SettlerEntry<Attempt>[]): void {

@@ -1,4 +1,4 @@
-import { type Adapter, type LimitLine, UNCLAIMED_MS } from '../../adapter/index.ts'
+import type { Adapter, LimitLine } from '../../adapter/index.ts'
 import type { EventHub } from '../base/events.ts'
 import type { Runtime } from '../base/runtime.ts'
 import type { SetAside } from '../base/set-aside.ts'
@@ -98,7 +98,7 @@ export class Housekeeper {
     this.#tendsAt = now + crowd.shared(TEND_MS)
     if (older.hasLimits) await older.lookAtAll()
     const { queued, after } = await adapter.tendLimits({
-      ...{ after: this.#tendedTo, limit: LINES_MAX, unclaimedMs: UNCLAIMED_MS, allSlots },
+      ...{ after: this.#tendedTo, limit: LINES_MAX, allSlots },
       onRefused: ({ limit, key, error }) =>
         void aside.refused({ during: TENDING, name: `key "${key}" of limit "${limit}"` }, error),
     })

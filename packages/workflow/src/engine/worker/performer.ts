@@ -31,6 +31,9 @@ const LOOK_MS = 200
 /** The most attempts that leave their place to others: if the store refuses all payloads, a worker leases no more than these. */
 const RESTING_MAX = 100
 
+/** The most attempts that wait for their instants without taking room. */
+const TIMED_MAX = 2_000
+
 /** Performs attempts: reads their payloads, waits for a slot, makes sure that the lease holds, and calls the handler. */
 export class Performer {
   readonly #parts: PerformerParts
@@ -46,6 +49,8 @@ export class Performer {
   #looking = false
   /** Attempts that rest, and take no room. */
   #resting = 0
+  /** Attempts that wait for their instants, and take no room. */
+  #timed = 0
 
   constructor(parts: PerformerParts) {
     this.#parts = parts
@@ -103,8 +108,27 @@ export class Performer {
     this.#queue(attempt)
   }
 
-  #queue(attempt: Attempt): void {
-    if (isUndo(attempt)) this.#slots.addFirst(attempt)
+  /**
+   * Resumes an attempt that has an instant of a rate, once that has come. Until then it takes no room, and afterwards it goes before those that wait: else
+   * it would come too late. Many of them take room, so that a worker holds a bounded number of steps.
+   */
+  resumeIn(attempt: Attempt, inMs: number): void {
+    const takesRoom = this.#timed >= TIMED_MAX
+    if (takesRoom) this.#capacity.take()
+    else this.#timed += 1
+    this.#parts.runtime.clock.after(inMs, () => {
+      if (!takesRoom) this.#timed -= 1
+      if (attempt.phase !== 'queued') {
+        if (takesRoom) this.#capacity.free()
+        return
+      }
+      if (!takesRoom) this.#capacity.take()
+      this.#queue(attempt, true)
+    })
+  }
+
+  #queue(attempt: Attempt, isFirst = isUndo(attempt)): void {
+    if (isFirst) this.#slots.addFirst(attempt)
     else this.#slots.add(attempt)
     if (this.#slots.free < 0) this.#lookLater()
   }

@@ -14,8 +14,14 @@ const REFUSED_PAUSE_MAX_MS = 10_000
 /** After this many held-up tries, about five seconds, onHeldUp is called. */
 const HELD_UP_TRIES = 8
 
-/** `full`: this entry had no slot, and what it says for that case is recorded. */
-export type SettleResult = 'settled' | 'lost' | 'parked' | 'abandoned' | { readonly full: LimitEntry }
+/** `full`: this entry had no slot, and what it says for that case is recorded. `inMs`: ask again then. */
+export type SettleResult =
+  | 'settled'
+  | 'lost'
+  | 'parked'
+  | 'abandoned'
+  | { readonly full: LimitEntry }
+  | { readonly inMs: number }
 
 export interface SettlerOptions<Item> {
   readonly adapter: Adapter
@@ -167,8 +173,8 @@ export class Settler<Item> {
       const refused: { readonly entry: SettlerEntry<Item>; readonly reason: string }[] = []
       batch.forEach((entry, index) => {
         const result = settlement.results[index] ?? 'lost'
-        if (typeof result === 'string' || 'full' in result) onResult(entry, result)
-        else refused.push({ entry, reason: result.refused })
+        if (typeof result === 'object' && 'refused' in result) refused.push({ entry, reason: result.refused })
+        else onResult(entry, result)
       })
       onSettled(settlement, batch)
       for (const { entry, reason } of refused) this.#replace(entry, reason)
