@@ -261,9 +261,9 @@ describe.each(servers)('limits on $name', ({ url }) => {
       newRun,
     )
     const dropping = await buffers(inSchema(dropStartSlots.text, schema), [[newRun[0]]])
-    const tending = await buffers(`select * from ${schema}.tend_limits(null, null, 500, 10000, false)`, [])
+    const tending = await buffers(`select * from ${schema}.tend_limits(null, null, 500, false, false)`, [])
     const freeing = await buffers(
-      `select ${schema}.free_limits(array[$1::uuid], array[0], array[1])`,
+      `select ${schema}.free_limits(array[$1::uuid], array[0], array[1], null)`,
       [holder.runId],
       `update ${schema}.workflow_steps set status = 'completed', finished_at = now() where run_id = '${holder.runId}'`,
     )

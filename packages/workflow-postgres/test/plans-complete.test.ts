@@ -31,7 +31,6 @@ const NOT_HOT: Readonly<Record<string, readonly string[]>> = {
     'put_session_back',
   ],
   'it is sent only after the database has refused another one': [
-    'find_limit_line',
     'find_overdue_runs',
     'postpone_hints',
     'postpone_ranges',
@@ -70,7 +69,7 @@ const NOT_HOT: Readonly<Record<string, readonly string[]>> = {
     'leave_limits',
   ],
   'a person asked for it, and it counts up to a limit': ['count_overdue_steps', 'read_unknown_leases'],
-  'it concerns limits, of which there are few': ['declare_limits'],
+  'it concerns limits, of which there are few': ['declare_limits', 'read_limit_values'],
   'a function decides; limits-races.test.ts counts what it reads next to 100,000 steps that wait': [
     'enter_limits',
     'take_start_slots',

@@ -89,6 +89,7 @@ describe.each(servers)('rates on $name', ({ url }) => {
         await look(ends.map(({ runId }) => runId))
         await adapter.settle({ workerId, outcomes: ends, handBackMax: 0, frees: ends })
         done += ends.length
+        waiting.push(...batch.filter((_, index) => typeof results[index] === 'object'))
       }
     }
     await Promise.all(others.map(work))

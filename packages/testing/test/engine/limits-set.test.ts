@@ -25,13 +25,13 @@ it('a number that is set goes before that in the code, at once, and a reset goes
   expect(begun()).toBe(1)
 
   expect(await engine.limits.set('stripe', 3)).toEqual({
-    ...{ name: 'stripe', concurrency: 3, declared: 1, set: 3, inUse: 3, waiting: 2 },
+    ...{ name: 'stripe', concurrency: 3, declared: 1, set: 3 },
   })
 
-  await clock.advance(100)
+  await clock.advance(1_000)
   expect(begun()).toBe(3)
-  expect(await engine.limits.reset('stripe')).toMatchObject({ concurrency: 1, set: undefined, inUse: 3 })
-  expect(await engine.limits.get('stripe')).toMatchObject({ concurrency: 1, waiting: 2 })
+  expect(await engine.limits.reset('stripe')).toMatchObject({ concurrency: 1, set: undefined })
+  expect(await engine.limits.get('stripe')).toMatchObject({ concurrency: 1, inUse: 3, waiting: 2 })
   held.open()
   for (const run of runs) await clock.runUntil(run.result())
   expect(await engine.limits.list()).toMatchObject([{ name: 'stripe', inUse: 0, waiting: 0 }])

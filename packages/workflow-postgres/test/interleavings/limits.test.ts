@@ -67,6 +67,20 @@ async function endAll(world: World, definition: SavedDefinition): Promise<void> 
   expect.fail(`Steps wait for ever: ${JSON.stringify(await store.readLimits([LIMIT]))}`)
 }
 
+/** Lets whoever was called ask, after a look at the limits. */
+async function takeTurns(world: World, definition: SavedDefinition): Promise<Settlement['results']> {
+  const { workerId } = world.sessions.one
+  await world.store.tendLimits({ after: null, limit: 100 })
+  const claims = await world.claim(definition, workerId)
+  const { results } = await world.store.settle({ workerId, outcomes: claims.map(enters), handBackMax: 0 })
+  return results
+}
+
+/** Steps that were called, and have not come, were called a second ago. */
+async function passASecond(world: World): Promise<void> {
+  await world.sql('update belay.workflow_limit_waiters set called_ms = called_ms - 1001')
+}
+
 const recordOf = async ({ store }: World) => (await store.readLimits([LIMIT]))[0]!
 
 function resultsOf(settled: PromiseSettledResult<Settlement>): Settlement['results'] {
@@ -86,8 +100,8 @@ const setting = (from: number, to: number): Pair => ({
         expect(set).toMatchObject({ status: 'fulfilled', value: { concurrency: to } })
         const results = resultsOf(entered)
         const begun = results.filter((result) => result === 'settled').length
-        // Who is parked under the old number while the new one is set is found by whoever tends.
-        if (to > from) await world.store.tendLimits({ after: null, limit: 100 })
+        // Whoever tends calls those who were parked under the old number.
+        await takeTurns(world, definition)
         const { inUse, waiting } = await recordOf(world)
         expect(inUse + waiting, 'nobody is lost').toBe(2)
         expect(inUse).toBeLessThanOrEqual(Math.max(from, to))
@@ -117,8 +131,8 @@ const freeing: Pair = {
       two: () => settle(two, [completed(second)]),
       async check(...settled) {
         expect(settled.map(resultsOf)).toEqual([['settled'], ['settled']])
-        expect(await recordOf(world), 'both slots are given').toMatchObject({ inUse: 2, waiting: 0 })
-        expect(await world.claim(definition, one.workerId)).toHaveLength(2)
+        expect(await takeTurns(world, definition), 'both slots are given').toEqual(['settled', 'settled'])
+        expect(await recordOf(world)).toMatchObject({ inUse: 2, waiting: 0 })
         await endAll(world, definition)
       },
       finally: () => atRest(world),
@@ -143,12 +157,13 @@ const sweeping: Pair = {
       two: () => settle(two, [completed(holder)]),
       async check(_, late) {
         const [result] = resultsOf(late)
-        await world.store.tendLimits({ after: null, limit: 100 })
-        const { inUse, waiting } = await recordOf(world)
-        expect(inUse, 'the slot goes on, and is not doubled').toBe(1)
-        expect(waiting).toBe(0)
         const { steps } = await world.read(holder.runId)
         expect(steps[0]!.status).toBe(result === 'settled' ? 'completed' : 'ready')
+        await takeTurns(world, definition)
+        expect((await recordOf(world)).inUse, 'the slot goes on, and is not doubled').toBe(1)
+        expect((await world.read(waiter.runId)).steps[0]!.status, 'who has waited longest has it').toBe(
+          'running',
+        )
         await endAll(world, definition)
       },
     }
@@ -171,8 +186,9 @@ const tending: Pair = {
       async check(_, entered) {
         expect(resultsOf(entered), 'nobody overtakes who waits').toEqual(['parked'])
         await world.store.tendLimits({ after: null, limit: 100 })
-        expect(await recordOf(world)).toMatchObject({ inUse: 1, waiting: 1 })
-        expect(await world.claim(definition, one.workerId)).toMatchObject([{ runId: waiter.runId }])
+        expect(await recordOf(world)).toMatchObject({ inUse: 0, waiting: 1 })
+        expect(await takeTurns(world, definition)).toEqual(['settled'])
+        expect((await world.read(waiter.runId)).steps[0]!.status).toBe('running')
         await endAll(world, definition)
       },
       finally: () => atRest(world),
@@ -194,12 +210,10 @@ const cancelling: Pair = {
       async check(settled, cancelled) {
         expect(resultsOf(settled)).toEqual(['settled'])
         expect(cancelled).toMatchObject({ status: 'fulfilled' })
-        await world.store.tendLimits({ after: null, limit: 100 })
-        expect(await recordOf(world), 'the slot is with who waits next').toMatchObject({
-          inUse: 1,
-          waiting: 0,
-        })
-        expect(await world.claim(definition, one.workerId)).toMatchObject([{ runId: second.runId }])
+        await passASecond(world)
+        expect(await takeTurns(world, definition), 'the slot is with who waits next').toEqual(['settled'])
+        expect(await recordOf(world)).toMatchObject({ inUse: 1, waiting: 0 })
+        expect((await world.read(second.runId)).steps[0]!.status).toBe('running')
         await endAll(world, definition)
       },
       finally: () => atRest(world),

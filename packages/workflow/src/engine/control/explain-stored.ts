@@ -34,7 +34,7 @@ export async function explainStored(
   const hasEnded = shape.endSteps === true && isTerminal(found.run.status)
   const followUp = hasEnded ? await explainFollowUp(adapter, found.run, options) : undefined
   const collected = shape.collects === undefined ? null : await collectedOf(adapter, found.run)
-  const mayWait = found.steps.some(({ status }) => status === 'ready')
+  const mayWait = found.steps.some(({ status }) => status === 'ready' || status === 'running')
   const limits = mayWait ? await waitsOf(adapter, runId) : {}
   const leftOut = countLeftOut(shape, found.steps, found.itemCounts ?? [])
   return explainRun({ ...found, ...limits, leftOut, shape, children, followUp, collected, workers, now })

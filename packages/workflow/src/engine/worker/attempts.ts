@@ -275,11 +275,8 @@ export class Attempts {
   /** A limit had no slot, and the step does not wait for one: it was skipped, or its run was cancelled. */
   #left(attempt: Attempt, { of, ifFull }: LimitEntry): void {
     const ref = refOf(attempt.claim)
-    if (of === 'step')
-      return this.#recorded(
-        { item: attempt, outcome: { ...ref, type: 'skipped', branch: ifFull! } },
-        'settled',
-      )
+    const skipped = { ...ref, type: 'skipped', branch: ifFull! } as const
+    if (of === 'step') return this.#recorded({ item: attempt, outcome: skipped }, 'settled')
     this.#recorded({ item: attempt, outcome: { ...ref, type: 'released', begun: false } }, 'parked')
     this.#parts.onStoppingRunMoved(ref.runId)
   }
@@ -289,8 +286,7 @@ export class Attempts {
     attempt.goOn(after)
     const isStopping = attempt.isInterrupted || this.#stoppingRuns.has(attempt.claim.runId)
     if (this.#capacity.isClosed || isStopping) this.#giveUpQueued(attempt)
-    else if (inMs === undefined) this.#performer.resume(attempt)
-    else this.#performer.resumeIn(attempt, inMs)
+    else this.#performer.resume(attempt, inMs)
   }
 
   #settled(settlement: Settlement, entries: readonly SettlerEntry<Attempt>[]): void {

@@ -102,28 +102,22 @@ export class Performer {
     }
   }
 
-  /** Its decision is recorded, and its payloads are there. */
-  resume(attempt: Attempt): void {
-    this.#capacity.take()
-    this.#queue(attempt)
-  }
-
   /**
-   * Resumes an attempt that has an instant of a rate, once that has come. Until then it takes no room, and afterwards it goes before those that wait: else
-   * it would come too late. Many of them take room, so that a worker holds a bounded number of steps.
+   * Its decision is recorded, and its payloads are there. With `inMs` it has an instant of a rate: until then it takes no room, and afterwards it goes
+   * before those that wait, as it would come too late otherwise. Many of them take room, so that a worker holds a bounded number of steps.
    */
-  resumeIn(attempt: Attempt, inMs: number): void {
-    const takesRoom = this.#timed >= TIMED_MAX
+  resume(attempt: Attempt, inMs?: number): void {
+    const takesRoom = inMs === undefined || this.#timed >= TIMED_MAX
     if (takesRoom) this.#capacity.take()
     else this.#timed += 1
+    if (inMs === undefined) return this.#queue(attempt)
     this.#parts.runtime.clock.after(inMs, () => {
-      if (!takesRoom) this.#timed -= 1
-      if (attempt.phase !== 'queued') {
-        if (takesRoom) this.#capacity.free()
-        return
+      if (!takesRoom) {
+        this.#timed -= 1
+        this.#capacity.take()
       }
-      if (!takesRoom) this.#capacity.take()
-      this.#queue(attempt, true)
+      if (attempt.phase === 'queued') this.#queue(attempt, true)
+      else this.#capacity.free()
     })
   }
 

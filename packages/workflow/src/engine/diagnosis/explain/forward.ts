@@ -21,8 +21,10 @@ const LISTED_MAX = 5
 /** Explains what a forward step that has not ended waits for. */
 export function explainForward(found: RunToExplain, step: StepRecord): StepExplanation {
   switch (step.status) {
-    case 'running':
-      return running(found, step)
+    case 'running': {
+      const timed = found.limitWaits?.find((wait) => wait.step === step.step && wait.at !== null)
+      return timed === undefined ? running(found, step) : waitsForSlot(step.name, timed, undefined)
+    }
     case 'waiting':
       return waiting(found, step)
     case 'ready':
