@@ -290,6 +290,7 @@ declare
   leaving int;
   run_waits bool;
   has_left bool := false;
+  has_slots bool;
   has_parked bool := false;
   first_ms double precision;
   until_ms double precision;
@@ -324,39 +325,50 @@ begin
     is_called[found.position] := coalesce(found.called_ms > 0, false);
     delete from "belay"."workflow_limit_waiters" w where w.run_id = run_ids[found.position] and w.step = steps[found.position];
   end loop;
-  -- Slots of keys that the step had when it was given them, and has no more.
-  delete from "belay"."workflow_limit_slots" s
-  where s.ctid = any (array(
-    select x.ctid
-    from unnest(run_ids, steps) with ordinality as a (run_id, step, position)
+  has_slots := exists (
+    select from unnest(run_ids, steps) with ordinality as a (run_id, step, position)
     cross join lateral (
-      select b.ctid, b.limit_name, b.key from "belay"."workflow_limit_slots" b where b.run_id = a.run_id and b.step = a.step offset 0
+      select true from "belay"."workflow_limit_slots" b where b.run_id = a.run_id and b.step = a.step limit 1
     ) x
     where is_held[a.position]
-      and not exists (
-        select from unnest(entry_attempts, entry_limits, entry_keys, entry_of_run) as e (attempt, l, k, r)
-        where e.attempt = a.position and e.l = x.limit_name and e.k = x.key and not e.r
-      )
-  ));
+  );
+  if has_slots then
+    -- Slots of keys that the step had when it was given them, and has no more.
+    delete from "belay"."workflow_limit_slots" s
+    where s.ctid = any (array(
+      select x.ctid
+      from unnest(run_ids, steps) with ordinality as a (run_id, step, position)
+      cross join lateral (
+        select b.ctid, b.limit_name, b.key from "belay"."workflow_limit_slots" b where b.run_id = a.run_id and b.step = a.step offset 0
+      ) x
+      where is_held[a.position]
+        and not exists (
+          select from unnest(entry_attempts, entry_limits, entry_keys, entry_of_run) as e (attempt, l, k, r)
+          where e.attempt = a.position and e.l = x.limit_name and e.k = x.key and not e.r
+        )
+    ));
+  end if;
   -- Void slots for which nobody waits: whoever does not wait either must not be skipped for them.
   if true = any (entry_leaves) then
     perform "belay"."drop_unawaited_slots"(array_agg(e.l), array_agg(e.k))
     from unnest(entry_attempts, entry_limits, entry_keys, entry_leaves) as e (attempt, l, k, leaves)
     where e.leaves and is_held[e.attempt];
   end if;
-  -- One that has an instant, or has missed it, keeps its place too.
-  for found in
-    select a.position::int as position, min(s.place) as place, bool_or(s.is_given) as has_instant
-    from unnest(run_ids, steps) with ordinality as a (run_id, step, position)
-    cross join lateral (
-      select b.place, b.is_given from "belay"."workflow_limit_slots" b where b.run_id = a.run_id and b.step = a.step offset 0
-    ) s
-    where is_held[a.position]
-    group by a.position
-  loop
-    places[found.position] := coalesce(places[found.position], found.place);
-    is_called[found.position] := is_called[found.position] or found.has_instant;
-  end loop;
+  if has_slots then
+    -- One that has an instant, or has missed it, keeps its place too.
+    for found in
+      select a.position::int as position, min(s.place) as place, bool_or(s.is_given) as has_instant
+      from unnest(run_ids, steps) with ordinality as a (run_id, step, position)
+      cross join lateral (
+        select b.place, b.is_given from "belay"."workflow_limit_slots" b where b.run_id = a.run_id and b.step = a.step offset 0
+      ) s
+      where is_held[a.position]
+      group by a.position
+    loop
+      places[found.position] := coalesce(places[found.position], found.place);
+      is_called[found.position] := is_called[found.position] or found.has_instant;
+    end loop;
+  end if;
   for line_found in
     select d.l, d.k, n.*
     from (
@@ -538,32 +550,36 @@ begin
     end if;
     first_entry := next_entry;
   end loop;
-  delete from "belay"."workflow_limit_slots" s
-  where s.ctid = any (array(
-    select x.ctid from unnest(run_ids, steps, parked_for) as p (run_id, step, entry)
-    cross join lateral (
-      select b.ctid from "belay"."workflow_limit_slots" b where b.run_id = p.run_id and b.step = p.step offset 0
-    ) x
-    where p.entry is not null
-  ));
+  if has_parked and has_slots then
+    delete from "belay"."workflow_limit_slots" s
+    where s.ctid = any (array(
+      select x.ctid from unnest(run_ids, steps, parked_for) as p (run_id, step, entry)
+      cross join lateral (
+        select b.ctid from "belay"."workflow_limit_slots" b where b.run_id = p.run_id and b.step = p.step offset 0
+      ) x
+      where p.entry is not null
+    ));
+  end if;
   if has_left then
     for found in select f.position::int as position from unnest(full_for) with ordinality as f (entry, position) where f.entry is not null loop
       update "belay"."workflow_limit_slots" s set fence = fences[found.position], is_given = false
       where s.run_id = run_ids[found.position] and s.step = steps[found.position];
     end loop;
   end if;
-  delete from "belay"."workflow_limit_slots" s
-  where s.ctid = any (array(
-    select x.ctid
-    from (
-      select v.l, v.k, v.run_id, -1 as step from unnest(void_limits, void_keys, void_runs) as v (l, k, run_id)
-      union all
-      select m.l, m.k, m.run_id, m.step from unnest(missed_limits, missed_keys, missed_runs, missed_steps) as m (l, k, run_id, step)
-    ) g
-    cross join lateral (
-      select b.ctid from "belay"."workflow_limit_slots" b where b.limit_name = g.l and b.key = g.k and b.run_id = g.run_id and b.step = g.step offset 0
-    ) x
-  ));
+  if void_limits <> '{}' or missed_limits <> '{}' then
+    delete from "belay"."workflow_limit_slots" s
+    where s.ctid = any (array(
+      select x.ctid
+      from (
+        select v.l, v.k, v.run_id, -1 as step from unnest(void_limits, void_keys, void_runs) as v (l, k, run_id)
+        union all
+        select m.l, m.k, m.run_id, m.step from unnest(missed_limits, missed_keys, missed_runs, missed_steps) as m (l, k, run_id, step)
+      ) g
+      cross join lateral (
+        select b.ctid from "belay"."workflow_limit_slots" b where b.limit_name = g.l and b.key = g.k and b.run_id = g.run_id and b.step = g.step offset 0
+      ) x
+    ));
+  end if;
   -- A key is kept for as long as its next instant matters.
   for line_now in select l.line from generate_subscripts(line_limits, 1) as l (line) where is_used[l.line] loop
     update "belay"."workflow_limit_keys" k
@@ -571,62 +587,72 @@ begin
       kept_ms = case when k.kept_ms > line_next[line_now] then k.kept_ms else line_next[line_now] + 60000 end
     where k.limit_name = line_limits[line_now] and k.key = line_keys[line_now];
   end loop;
-  insert into "belay"."workflow_limit_slots" (run_id, step, fence, definition_id, since, at_ms, as_of_ms, place, is_given, limit_name, key)
-  select distinct on (h.line, h.run_id, h.holder) h.run_id, h.holder, h.fence, h.definition_id, "belay"."store_now"(), h.at_ms,
-    line_since[h.line], h.place, true, line_limits[h.line], line_keys[h.line]
-  from (
-    select lines[e.nth] as line, run_ids[attempts[e.nth]] as run_id, case when of_run[e.nth] then -1 else steps[attempts[e.nth]] end as holder,
-      case when of_run[e.nth] then 0 else fences[attempts[e.nth]] end as fence, definition_ids[attempts[e.nth]] as definition_id,
-      slot_at[slots[e.nth]] as at_ms, places[attempts[e.nth]] as place, e.position
-    from unnest(waiting_entries) with ordinality as e (nth, position)
-  ) h
-  order by h.line, h.run_id, h.holder, h.position
-  on conflict (limit_name, key, run_id, step) do update
-  set at_ms = excluded.at_ms, as_of_ms = excluded.as_of_ms, place = excluded.place, is_given = true, fence = excluded.fence, since = excluded.since;
-  insert into "belay"."workflow_limit_slots" (run_id, step, fence, definition_id, since, at_ms, is_given, limit_name, key)
-  select distinct on (h.l, h.k, h.run_id, h.holder) h.run_id, h.holder, h.fence, h.definition_id, "belay"."store_now"(), h.at_ms, false, h.l, h.k
-  from (
-    select line_limits[e.line] as l, line_keys[e.line] as k, run_ids[e.attempt] as run_id, case when e.r then -1 else steps[e.attempt] end as holder,
-      case when e.r then 0 else fences[e.attempt] end as fence, definition_ids[e.attempt] as definition_id,
-      case when is_rate[e.line] then now_ms end as at_ms
-    from unnest(attempts, lines, of_run) as e (attempt, line, r)
-    where is_entered[e.attempt]
-  ) h
-  on conflict (limit_name, key, run_id, step) do update set fence = excluded.fence, is_given = false;
-  insert into "belay"."workflow_limit_waiters" (run_id, step, fence, place, since, limit_name, key, limits, keys, of_run)
-  select run_ids[p.attempt], steps[p.attempt], fences[p.attempt],
-    coalesce(places[p.attempt], nextval(pg_get_serial_sequence('"belay"."workflow_limit_waiters"', 'place'))),
-    coalesce(sinces[p.attempt], "belay"."store_now"()),
-    line_limits[parked_for[p.attempt]], line_keys[parked_for[p.attempt]], p.limits, p.keys, p.of_run
-  from (
-    select e.attempt, array_agg(line_limits[e.line] order by e.line) as limits, array_agg(line_keys[e.line] order by e.line) as keys,
-      array_agg(e.r order by e.line) as of_run
-    from unnest(attempts, lines, of_run, leaves) as e (attempt, line, r, leaves)
-    where parked_for[e.attempt] is not null and not e.leaves
-    group by e.attempt
-    -- Places are given in this order.
-    order by e.attempt
-    offset 0
-  ) p;
-  -- As after a release, but in no queue.
-  update "belay"."workflow_steps" s
-  set status = 'ready', worker_id = null, finished_at = "belay"."store_now"(), available_at = "belay"."store_now"(),
-    attempts = coalesce(s.attempts, s.fence % 40000000) - 1,
-    begun = case when s.begun then true when s.fence = 1 then false else s.begun end
-  from unnest(run_ids, steps, is_released) as p (run_id, step, released)
-  where s.run_id = p.run_id and s.step = p.step and p.released;
-  -- Other steps of runs that have their slots now stand in line for nothing.
-  for found in
-    select w.run_id, w.step
-    from (select distinct run_ids[attempts[b.nth]] as run_id, lines[b.nth] as line from unnest(begun_entries) as b (nth)) r
-    cross join lateral (
-      select o.run_id, o.step, o.limit_name, o.key from "belay"."workflow_limit_waiters" o where o.run_id = r.run_id and o.called_ms is null offset 0
-    ) w
-    where w.limit_name = line_limits[r.line] and w.key = line_keys[r.line]
-    order by w.run_id, w.step
-  loop
-    is_queued := "belay"."call_limit_waiter"(found.run_id, found.step, now_ms) or is_queued;
-  end loop;
+  if waiting_entries <> '{}' then
+    insert into "belay"."workflow_limit_slots" (run_id, step, fence, definition_id, since, at_ms, as_of_ms, place, is_given, limit_name, key)
+    select distinct on (h.line, h.run_id, h.holder) h.run_id, h.holder, h.fence, h.definition_id, "belay"."store_now"(), h.at_ms,
+      line_since[h.line], h.place, true, line_limits[h.line], line_keys[h.line]
+    from (
+      select lines[e.nth] as line, run_ids[attempts[e.nth]] as run_id, case when of_run[e.nth] then -1 else steps[attempts[e.nth]] end as holder,
+        case when of_run[e.nth] then 0 else fences[attempts[e.nth]] end as fence, definition_ids[attempts[e.nth]] as definition_id,
+        slot_at[slots[e.nth]] as at_ms, places[attempts[e.nth]] as place, e.position
+      from unnest(waiting_entries) with ordinality as e (nth, position)
+    ) h
+    order by h.line, h.run_id, h.holder, h.position
+    on conflict (limit_name, key, run_id, step) do update
+    set at_ms = excluded.at_ms, as_of_ms = excluded.as_of_ms, place = excluded.place, is_given = true, fence = excluded.fence, since = excluded.since;
+  end if;
+  if true = any (is_entered) then
+    insert into "belay"."workflow_limit_slots" (run_id, step, fence, definition_id, since, at_ms, is_given, limit_name, key)
+    select distinct on (h.l, h.k, h.run_id, h.holder) h.run_id, h.holder, h.fence, h.definition_id, "belay"."store_now"(), h.at_ms, false, h.l, h.k
+    from (
+      select line_limits[e.line] as l, line_keys[e.line] as k, run_ids[e.attempt] as run_id, case when e.r then -1 else steps[e.attempt] end as holder,
+        case when e.r then 0 else fences[e.attempt] end as fence, definition_ids[e.attempt] as definition_id,
+        case when is_rate[e.line] then now_ms end as at_ms
+      from unnest(attempts, lines, of_run) as e (attempt, line, r)
+      where is_entered[e.attempt]
+    ) h
+    on conflict (limit_name, key, run_id, step) do update set fence = excluded.fence, is_given = false;
+  end if;
+  if has_parked then
+    insert into "belay"."workflow_limit_waiters" (run_id, step, fence, place, since, limit_name, key, limits, keys, of_run)
+    select run_ids[p.attempt], steps[p.attempt], fences[p.attempt],
+      coalesce(places[p.attempt], nextval(pg_get_serial_sequence('"belay"."workflow_limit_waiters"', 'place'))),
+      coalesce(sinces[p.attempt], "belay"."store_now"()),
+      line_limits[parked_for[p.attempt]], line_keys[parked_for[p.attempt]], p.limits, p.keys, p.of_run
+    from (
+      select e.attempt, array_agg(line_limits[e.line] order by e.line) as limits, array_agg(line_keys[e.line] order by e.line) as keys,
+        array_agg(e.r order by e.line) as of_run
+      from unnest(attempts, lines, of_run, leaves) as e (attempt, line, r, leaves)
+      where parked_for[e.attempt] is not null and not e.leaves
+      group by e.attempt
+      -- Places are given in this order.
+      order by e.attempt
+      offset 0
+    ) p;
+  end if;
+  if has_parked or has_left then
+    -- As after a release, but in no queue.
+    update "belay"."workflow_steps" s
+    set status = 'ready', worker_id = null, finished_at = "belay"."store_now"(), available_at = "belay"."store_now"(),
+      attempts = coalesce(s.attempts, s.fence % 40000000) - 1,
+      begun = case when s.begun then true when s.fence = 1 then false else s.begun end
+    from unnest(run_ids, steps, is_released) as p (run_id, step, released)
+    where s.run_id = p.run_id and s.step = p.step and p.released;
+  end if;
+  if begun_entries <> '{}' then
+    -- Other steps of runs that have their slots now stand in line for nothing.
+    for found in
+      select w.run_id, w.step
+      from (select distinct run_ids[attempts[b.nth]] as run_id, lines[b.nth] as line from unnest(begun_entries) as b (nth)) r
+      cross join lateral (
+        select o.run_id, o.step, o.limit_name, o.key from "belay"."workflow_limit_waiters" o where o.run_id = r.run_id and o.called_ms is null offset 0
+      ) w
+      where w.limit_name = line_limits[r.line] and w.key = line_keys[r.line]
+      order by w.run_id, w.step
+    loop
+      is_queued := "belay"."call_limit_waiter"(found.run_id, found.step, now_ms) or is_queued;
+    end loop;
+  end if;
   -- Whoever takes an instant calls the next one. A place that was put back moves the head of its line.
   for line_now in
     select l.line from generate_subscripts(line_limits, 1) as l (line)

@@ -59,6 +59,13 @@ describe('the error of a store that cannot be used', () => {
       )
   })
 
+  it('does not say that a server cannot be reached which has taken the statement', () => {
+    const tooSlow = classified(new Error('Query read timeout'), ADDRESS) as Error
+    expect(tooSlow.message).toMatch(/^Belay cannot use .*statement_timeout or queryTimeoutMs/)
+    const unknown = outageOf(errorOf('57P06'), { ...ADDRESS, wasOpen: true }) as Error
+    expect(unknown.message).toMatch(/^Belay cannot use .*Look in the log of the server\.$/)
+  })
+
   it('names the full disk in PGlite too, whichever way it reports it', () => {
     const full = [
       classifiedOfPglite(errorOf('53100')),

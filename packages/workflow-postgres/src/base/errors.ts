@@ -136,13 +136,18 @@ export function contended(cause: unknown, lockTimeoutMs?: number): StoreContende
   )
 }
 
+const TOO_SLOW = '57014'
+
 function unavailable(error: unknown, address: DatabaseAddress): StoreUnavailableError {
   const code = codeOf(error)
-  const known = MISCONFIGURATIONS[code ?? '']?.(address) ?? outageRemedy(code)
-  // A server that answers can be reached.
-  const cannot = known !== undefined && code !== null && isSqlState(code) ? 'use' : 'reach'
+  // Our own time limit ends a statement as the server's does.
+  const isTooSlow = messageOf(error) === 'Query read timeout'
+  const known = MISCONFIGURATIONS[code ?? '']?.(address) ?? outageRemedy(isTooSlow ? TOO_SLOW : code)
+  // A server that answers, or has taken a statement, can be reached.
+  const answers = code !== null && isSqlState(code) && !code.startsWith('08')
+  const cannot = isTooSlow || answers ? 'use' : 'reach'
   return new StoreUnavailableError(
-    `Belay cannot ${cannot} ${nameOf(address)}: ${sentence(messageOf(error))} A running worker keeps trying. ${known ?? 'Check that the server runs and accepts connections.'}`,
+    `Belay cannot ${cannot} ${nameOf(address)}: ${sentence(messageOf(error))} A running worker keeps trying. ${known ?? (answers ? 'Look in the log of the server.' : 'Check that the server runs and accepts connections.')}`,
     { cause: error, answered: isOfStatement(error) },
   )
 }

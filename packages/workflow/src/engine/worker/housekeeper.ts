@@ -17,6 +17,8 @@ const TEND_MS = 500
 const TEND_ALL_MS = 5_000
 /** Until the next look at the limits passes at least this many times the duration of the last: with very many of them, that is a tenth of the time. */
 const TEND_REST = 10
+/** But no longer than this: keys that are due wait for it, and those of a limit that was changed. */
+const TEND_REST_MAX_MS = 2_000
 /** How many lines of waiting steps one look at the limits covers. */
 const LINES_MAX = 500
 /** A handler that runs for longer than this may belong to a run that another process has stopped. */
@@ -103,7 +105,7 @@ export class Housekeeper {
         void aside.refused({ during: TENDING, name: `key "${key}" of limit "${limit}"` }, error),
     })
     const restMs = TEND_REST * (runtime.clock.now() - now)
-    this.#tendsAt = Math.max(this.#tendsAt, now + restMs)
+    this.#tendsAt = Math.max(this.#tendsAt, now + Math.min(restMs, TEND_REST_MAX_MS))
     if (allSlots) this.#tendsAllAt = now + Math.max(crowd.shared(TEND_ALL_MS), TEND_REST * restMs)
     this.#tendedTo = after
     if (queued) onQueued()
