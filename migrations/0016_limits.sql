@@ -1049,7 +1049,11 @@ LANGUAGE plpgsql
 AS $$
 begin
   perform from "belay"."lock_free_keys"(array[wanted_limit], array[wanted_key]);
-  if not found then return null; end if;
+  if not found then
+    if exists (select from "belay"."workflow_limit_keys" k where k.limit_name = wanted_limit and k.key = wanted_key) then return null; end if;
+    -- Steps wait in its line: somebody else has removed the key.
+    perform "belay"."lock_limit_keys"(array[wanted_limit], array[wanted_key]);
+  end if;
   perform "belay"."drop_void_slots"(array[wanted_limit], array[wanted_key]);
   return "belay"."call_limit_line"(wanted_limit, wanted_key, "belay"."store_ms"(), null);
 end

@@ -995,7 +995,7 @@ INSERT INTO "belay"."workflow_migrations" (tag, oldest_code) VALUES ('0015_sched
   },
   {
     tag: '0016_limits',
-    hash: 'e30f73c4943380400cef385b7577119049e42bbbfb2ef2032e1d300fa4dd7ac9',
+    hash: '76fbb61989418981281ac4e1d8f14eca7cc0f734d6972806c11bbff223d94d0d',
     sql: `-- Limits of concurrency by key. New tables, functions and a view.
 CREATE TABLE "belay"."workflow_limit_keys" (
 	"turn" bigint NOT NULL,
@@ -2047,7 +2047,11 @@ LANGUAGE plpgsql
 AS $$
 begin
   perform from "belay"."lock_free_keys"(array[wanted_limit], array[wanted_key]);
-  if not found then return null; end if;
+  if not found then
+    if exists (select from "belay"."workflow_limit_keys" k where k.limit_name = wanted_limit and k.key = wanted_key) then return null; end if;
+    -- Steps wait in its line: somebody else has removed the key.
+    perform "belay"."lock_limit_keys"(array[wanted_limit], array[wanted_key]);
+  end if;
   perform "belay"."drop_void_slots"(array[wanted_limit], array[wanted_key]);
   return "belay"."call_limit_line"(wanted_limit, wanted_key, "belay"."store_ms"(), null);
 end
