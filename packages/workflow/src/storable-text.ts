@@ -38,13 +38,12 @@ function search(root: unknown): { readonly path: string; readonly what: string }
     if (typeof value === 'string' && !isStorableText(value))
       return { path: pathOf(place), what: named(value) }
     if (typeof value !== 'object' || value === null) continue
-    const members: Place[] = []
-    for (const [key, member] of Object.entries(value)) {
+    // The last first: the stack gives them back in order.
+    for (const [key, member] of Object.entries(value).reverse()) {
       if (!isStorableText(key))
         return { path: pathOf(place), what: `${named(key)} in the name of a property` }
-      members.push({ value: member, key: Array.isArray(value) ? `[${key}]` : `.${key}`, within: place })
+      open.push({ value: member, key: Array.isArray(value) ? `[${key}]` : `.${key}`, within: place })
     }
-    open.push(...members.reverse())
   }
   return undefined
 }

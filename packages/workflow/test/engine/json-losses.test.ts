@@ -62,6 +62,30 @@ describe('what JSON would lose is refused, with its path', () => {
   })
 })
 
+describe('in a list that is longer than a call may have arguments', () => {
+  const LENGTH = 130_000
+
+  it.each([
+    ['a Map', new Map([[1, 2]]), 'an instance of Map'],
+    ['a function', () => 1, 'a function'],
+    ['a text that cannot be stored', 'a\0b', 'the character U+0000'],
+  ])('%s is refused, with its path', (_, lost, what) => {
+    const list: unknown[] = Array.from({ length: LENGTH }, (__, index) => index)
+    list.push(lost)
+    const store = () => toJsonText({ list }, 1e9, () => ({ what: 'Output of step "a"' }))
+
+    expect(store).toThrow(`it holds ${what} at $.list[${LENGTH}]`)
+  })
+
+  it('a loss too far inside to be named is refused all the same', () => {
+    const list: unknown[] = Array.from({ length: 500_000 }, () => 0)
+    list.push(new Set())
+    const store = () => toJsonText(list, 1e9, () => ({ what: 'Output of step "a"' }))
+
+    expect(store).toThrow(expect.objectContaining({ code: 'payload_unserialisable' }))
+  })
+})
+
 describe('what JSON changes is stored, with one warning', () => {
   it.each([
     [

@@ -14,16 +14,16 @@ const CHANGED = 1
 const LOST = 2
 
 /**
- * Tells in few nanoseconds for each member whether JSON keeps a value: whether `jsonLossIn()` may find something. A property that is undefined is
- * left out by convention, and a `toJSON()` decides itself what is stored: neither is a loss. Never throws.
+ * Tells in few nanoseconds for each member whether JSON keeps a value. A property that is undefined is left out by convention, and a `toJSON()` decides
+ * itself what is stored: neither is a loss. `unknown`: the value cannot be read a second time, or nests deeper than the stack. Never throws.
  */
-export function jsonFateOf(value: unknown): 'kept' | JsonLoss['fate'] {
+export function jsonFateOf(value: unknown): 'kept' | JsonLoss['fate'] | 'unknown' {
   try {
     const fate = fateOf(value)
     return fate === KEPT ? 'kept' : fate === CHANGED ? 'changed' : 'lost'
   } catch {
-    // A getter or a trap threw, or the value nests deeper than the stack.
-    return 'lost'
+    // A getter or a proxy's trap threw, or the stack overflowed.
+    return 'unknown'
   }
 }
 
@@ -37,11 +37,18 @@ function fateOf(value: unknown): number {
     case 'number':
       // Finite, and not -0.
       return value - value === 0 && (value !== 0 || 1 / value > 0) ? KEPT : CHANGED
-    case 'object':
-      return value === null ? KEPT : Array.isArray(value) ? fateOfList(value) : fateOfObject(value)
+    case 'object': {
+      if (value === null) return KEPT
+      const fate = Array.isArray(value) ? fateOfList(value) : fateOfObject(value)
+      return fate === KEPT || convertsItself(value) ? KEPT : fate
+    }
     default:
       return LOST
   }
+}
+
+function convertsItself(value: object): boolean {
+  return typeof (value as { readonly toJSON?: unknown }).toJSON === 'function'
 }
 
 function fateOfList(list: readonly unknown[]): number {
@@ -62,7 +69,7 @@ function fateOfList(list: readonly unknown[]): number {
 function fateOfObject(value: object): number {
   const prototype: unknown = Object.getPrototypeOf(value)
   if (prototype !== Object.prototype && prototype !== null) {
-    if (typeof (value as { readonly toJSON?: unknown }).toJSON === 'function') return KEPT
+    if (convertsItself(value)) return KEPT
     if (isEmptied(value)) return LOST
   }
   let worst = KEPT
@@ -90,34 +97,41 @@ function isEmptied(value: object): boolean {
   return Object.keys(value).length === 0
 }
 
-interface Place {
-  readonly value: unknown
-  readonly key: string
-  readonly within: Place | undefined
+/** A list or object whose members are being read, in order. */
+interface Level {
+  readonly value: Readonly<Record<string, unknown>>
+  /** Undefined for a list: its keys are its indexes. */
+  readonly keys: readonly string[] | undefined
+  readonly length: number
+  next: number
 }
 
 /** Proxies may give ever new objects. */
 const PLACES_MAX = 500_000
 
 /**
- * Finds the first part that JSON loses, else the first that it changes; undefined if it keeps everything. Never throws: a value that cannot be read
- * a second time is let pass. Iterative: the nesting may be deeper than the stack.
+ * Finds the first part that JSON loses, else the first that it changes; undefined if it finds none among the first 500,000 parts, or if a getter or a
+ * proxy's trap throws before. Never throws. Iterative: the nesting may be deeper than the stack.
  */
 export function jsonLossIn(root: unknown): JsonLoss | undefined {
   let change: JsonLoss | undefined
   const seen = new Set<object>()
-  const open: Place[] = [{ value: root, key: '$', within: undefined }]
+  const levels: Level[] = []
   try {
+    let value = root
     for (let left = PLACES_MAX; left > 0; left--) {
-      const place = open.pop()
-      if (place === undefined) break
-      const loss = lossAt(place, seen)
+      const loss = lossAt(value, levels, seen)
       if (loss?.fate === 'lost') return loss
       change ??= loss
-      if (isBranch(place.value, seen)) open.push(...membersOf(place).reverse())
+      if (isBranch(value, seen)) levels.push(levelOf(value))
+      while (levels.length > 0 && levels.at(-1)!.next === levels.at(-1)!.length) levels.pop()
+      const level = levels.at(-1)
+      if (level === undefined) break
+      value = level.value[level.keys?.[level.next] ?? level.next]
+      level.next += 1
     }
   } catch {
-    // The object throws when it is read a second time.
+    // Only the value's own getters and traps throw here.
   }
   return change
 }
@@ -125,25 +139,19 @@ export function jsonLossIn(root: unknown): JsonLoss | undefined {
 function isBranch(value: unknown, seen: Set<object>): value is object {
   if (typeof value !== 'object' || value === null || seen.has(value)) return false
   seen.add(value)
-  return typeof (value as { readonly toJSON?: unknown }).toJSON !== 'function'
+  return !convertsItself(value)
 }
 
-function membersOf(place: Place): Place[] {
-  const value = place.value as Readonly<Record<string, unknown>>
-  const isList = Array.isArray(value)
-  // Holes of a list are undefined as well.
-  const keys = isList ? Array.from(value, (_, index) => String(index)) : Object.keys(value)
-  return keys.map((key) => ({ value: value[key], key: isList ? `[${key}]` : memberKey(key), within: place }))
+function levelOf(branch: object): Level {
+  const value = branch as Level['value']
+  if (Array.isArray(branch)) return { value, keys: undefined, length: branch.length, next: 0 }
+  const keys = Object.keys(branch)
+  return { value, keys, length: keys.length, next: 0 }
 }
 
-function memberKey(key: string): string {
-  return /^[\p{L}_$][\p{L}\p{N}_$]*$/u.test(key) ? `.${key}` : `[${JSON.stringify(key)}]`
-}
-
-function lossAt(place: Place, seen: ReadonlySet<object>): JsonLoss | undefined {
-  const { value } = place
+function lossAt(value: unknown, levels: readonly Level[], seen: ReadonlySet<object>): JsonLoss | undefined {
   const loss = (fate: JsonLoss['fate'], what: string, becomes: string): JsonLoss => {
-    return { fate, what, path: pathOf(place), becomes }
+    return { fate, what, path: pathOf(levels), becomes }
   }
   switch (typeof value) {
     case 'function':
@@ -152,12 +160,13 @@ function lossAt(place: Place, seen: ReadonlySet<object>): JsonLoss | undefined {
     case 'bigint':
       return loss('lost', 'a bigint', 'nothing')
     case 'undefined':
-      return Array.isArray(place.within?.value) ? loss('changed', 'undefined', 'null') : undefined
+      // Holes of a list are undefined as well.
+      return Array.isArray(levels.at(-1)?.value) ? loss('changed', 'undefined', 'null') : undefined
     case 'number':
       if (Object.is(value, -0)) return loss('changed', '-0', '0')
       return Number.isFinite(value) ? undefined : loss('changed', String(value), 'null')
     case 'object':
-      return value === null ? undefined : lossOfObject(value, place, seen, loss)
+      return value === null ? undefined : lossOfObject(value, levels, seen, loss)
     default:
       return undefined
   }
@@ -165,24 +174,26 @@ function lossAt(place: Place, seen: ReadonlySet<object>): JsonLoss | undefined {
 
 function lossOfObject(
   value: object,
-  place: Place,
+  levels: readonly Level[],
   seen: ReadonlySet<object>,
   loss: (fate: JsonLoss['fate'], what: string, becomes: string) => JsonLoss,
 ): JsonLoss | undefined {
-  if (typeof (value as { readonly toJSON?: unknown }).toJSON === 'function') return undefined
+  if (convertsItself(value)) return undefined
   if (seen.has(value)) {
-    for (let above = place.within; above !== undefined; above = above.within) {
-      if (above.value === value)
-        return loss('lost', `the object at ${pathOf(above)} again, a cycle,`, 'nothing')
-    }
+    const above = levels.findIndex((level) => level.value === value)
+    if (above >= 0)
+      return loss('lost', `the object at ${pathOf(levels.slice(0, above))} again, a cycle,`, 'nothing')
   }
   if (Array.isArray(value) || !isEmptied(value)) return undefined
   const name: unknown = value.constructor?.name
   return loss('lost', typeof name === 'string' && name !== '' ? `an instance of ${name}` : 'an object', '{}')
 }
 
-function pathOf(place: Place): string {
-  const keys: string[] = []
-  for (let each: Place | undefined = place; each !== undefined; each = each.within) keys.push(each.key)
-  return keys.reverse().join('')
+/** The path of the member that was read last. */
+function pathOf(levels: readonly Level[]): string {
+  return `$${levels.map(({ keys, next }) => (keys === undefined ? `[${next - 1}]` : memberKey(keys[next - 1]!))).join('')}`
+}
+
+function memberKey(key: string): string {
+  return /^[\p{L}_$][\p{L}\p{N}_$]*$/u.test(key) ? `.${key}` : `[${JSON.stringify(key)}]`
 }

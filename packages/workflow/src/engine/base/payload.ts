@@ -34,7 +34,8 @@ export function toJsonText(value: unknown, maxBytes: number, ownerOf: () => Payl
   if (value === undefined) return null
   const text = stringify(value, ownerOf)
   const fate = jsonFateOf(value)
-  if (fate === 'lost') refuseLoss(value, ownerOf)
+  if (fate === 'lost' || fate === 'unknown') refuseLoss(value, ownerOf)
+  if (fate === 'lost') throw unserialisable('of something in it JSON keeps nothing', ownerOf())
   checkPayloadSize(text, maxBytes, ownerOf)
   assertStorable(text, ownerOf)
   if (fate === 'changed') warnOfChange(value, ownerOf())
