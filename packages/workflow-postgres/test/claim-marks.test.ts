@@ -118,6 +118,20 @@ describe('claim marks', () => {
     expect(leads).toEqual([0, 2_000, 6, 29])
   })
 
+  it('are left out while more priorities are in use than places are kept for', () => {
+    const { look, settle, placedBehind, pass } = simulatedMarks()
+    settle(1_000_000)
+
+    placedBehind([1, 2, 3, 4])
+    expect(look([1], 1_000)).not.toEqual([WHOLE])
+    placedBehind([5])
+
+    expect([look([1], 1_000), look([1], 1_000), look([1], 1_000)]).toEqual([[WHOLE], [WHOLE], [WHOLE]])
+    pass(600_001)
+    look([1], 1_000_000)
+    expect(look([1], 1_000)).not.toEqual([WHOLE])
+  })
+
   it('are left out once after this process has placed steps behind them without knowing where', () => {
     const { look, settle, placedBehind, pass } = simulatedMarks()
     settle(300)

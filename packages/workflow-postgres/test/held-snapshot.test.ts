@@ -24,6 +24,9 @@ const TURNS = 120
 // The marks have begun by then.
 const FIRST = 30
 const LAST = 80
+const PRIORITIES = [0, 1, 2, 3, 4, 5, 8, 10, 15, 20]
+/** One look of five is where steps with priorities are. */
+const LOOKS = 6
 
 // While a session holds a snapshot, dead rows of the queue stay. Blocks are counted, and the clock of the marks stands still: nothing depends on time.
 const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0)
@@ -262,6 +265,27 @@ describe.each(servers)('beside a held snapshot, on $name', ({ url }) => {
     expect(first).toBeGreaterThan(0)
     // The first looks for undos are at the whole queue. Without marks, later ones cost a third more; with them, less than half.
     expect(last).toBeLessThanOrEqual(kind === 'undos' ? first : 1.3 * first + 5)
+  })
+
+  it('steps of ten priorities are claimed as soon as those without one', async () => {
+    const taker = await worker(claimStepsDirectly)
+    await complete(taker, await taker.take(SEEDED))
+    await holdSnapshot()
+
+    const unclaimed = new Set<number>()
+    for (let number = 0; number < 2 * FIRST; number += 1) {
+      const started = new Map<string, number>()
+      for (const priority of PRIORITIES)
+        for (const runId of await start(5, { priority })) started.set(runId, priority)
+      for (let look = 0; look < LOOKS; look += 1) {
+        const claims = await taker.take(TAKEN)
+        for (const { runId } of claims) started.delete(runId)
+        await complete(taker, claims)
+      }
+      if (number >= FIRST) for (const priority of started.values()) unclaimed.add(priority)
+    }
+
+    expect([...unclaimed]).toEqual([])
   })
 
   /** Runs a statement, counts the blocks that it read, and rolls it back. */

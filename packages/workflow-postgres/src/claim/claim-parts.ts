@@ -105,16 +105,18 @@ export function headColumns(table: ReadyTable): string {
 
 /**
  * The query of the new marks: for each definition, the latest time of the hints in `taken`; if `isKept` says of some `t` that they stay in the queue,
- * the earliest of those. So a mark never lies behind a hint that stays. Also the first time among them.
+ * the earliest of those. So a mark never lies behind a hint that stays. A row for each minute before now in which hints lie, with the first of them:
+ * each priority has a minute of its own.
  */
 export function newestMarks(taken: string, isKept = 'false'): string {
   return `
   select array_agg(newest.definition_id) as definition_ids, array_agg(newest.mark) as marks, array_agg(newest.first) as firsts
   from (
     select t.definition_id, extract(epoch from min(t.available_at))::float8 as first,
-      extract(epoch from coalesce(min(t.available_at) filter (where ${isKept}), max(t.available_at)))::float8 as mark
+      extract(epoch from coalesce(min(min(t.available_at) filter (where ${isKept})) over definition, max(max(t.available_at)) over definition))::float8 as mark
     from ${taken} t
-    group by t.definition_id
+    group by t.definition_id, floor(extract(epoch from belay.store_now() - t.available_at) / 60)
+    window definition as (partition by t.definition_id)
   ) newest
 `
 }

@@ -12,8 +12,10 @@ const WHOLE = LOOKBACK_SECONDS.length - 1
 const WIDE_EVERY = 5
 /** How long a step may take to be queued, in seconds, so that a wide look finds it. */
 const PLACING_SECONDS = 0.2
-/** How many priorities a process remembers. */
+/** For how many priorities marks are kept. While a process meets more, its looks begin without marks: slower beside a snapshot, but nothing starves. */
 const LEADS_MAX = 4
+/** For how long a priority counts as in use after it was met, in milliseconds. */
+const LEAD_IN_USE_MS = 600_000
 /** After a look at the whole queue, no other follows for a placed step for this time for each entry, in milliseconds. */
 const REST_FROM_PLACED_MS = 0.05
 
@@ -31,7 +33,7 @@ export interface Found {
   /** It reached the end of what it looked at, and left nothing. */
   readonly isExhausted: boolean
   readonly definition_ids: readonly number[] | null
-  /** For each of these definitions, the place up to which all due rows are done, and the first one that it found. */
+  /** For each of these definitions, perhaps several times, the place up to which all due rows are done, and a first one that it found in a minute. */
   readonly marks: readonly number[] | null
   readonly firsts: readonly number[] | null
   /** Entries of the index that the server read, dead ones included. Null or 0 if it does not count them (`track_counts`): then no marks are used. */
@@ -73,8 +75,8 @@ export class ClaimMarks {
   readonly #now: () => number
   readonly #marks = new Map<number, Mark>()
   readonly #rations = LOOKBACK_SECONDS.map(() => new LookRation())
-  /** By how many minutes steps are placed before their time, as far as this process has met them; the latest last. */
-  #leads: readonly number[] = []
+  /** By how many minutes steps are placed before their time, as far as this process has met them, and when it did last. */
+  readonly #leads = new Map<number, number>()
   #placed: 'whole' | 'wide' | undefined
   #restsFromPlacedUntil = NONE
   #looks = 0
@@ -92,7 +94,7 @@ export class ClaimMarks {
   placedBehind(placed: Placed): void {
     if (placed === 'any') this.#placed = 'whole'
     else if (placed.length > 0) {
-      if (placed !== 'undos') for (const lead of placed) this.#learn(lead)
+      if (placed !== 'undos') for (const lead of placed) this.#meet(lead)
       this.#placed ??= 'wide'
     }
   }
@@ -100,7 +102,9 @@ export class ClaimMarks {
   begin(definitionIds: readonly number[]): Look {
     const now = this.#now()
     const isPlaced = this.#placed === 'whole' && now >= this.#restsFromPlacedUntil
-    const kind = isPlaced ? WHOLE : this.#rations.findLastIndex((ration) => ration.isDue(now))
+    for (const [lead, metAt] of this.#leads) if (now - metAt > LEAD_IN_USE_MS) this.#leads.delete(lead)
+    const isUnmarked = isPlaced || this.#leads.size > LEADS_MAX
+    const kind = isUnmarked ? WHOLE : this.#rations.findLastIndex((ration) => ration.isDue(now))
     this.#looks += 1
     const isWide = this.#looks % WIDE_EVERY === 0 || this.#placed !== undefined || kind >= 0
     if (kind === WHOLE || this.#placed === 'wide') this.#placed = undefined
@@ -122,7 +126,7 @@ export class ClaimMarks {
     const { place, seenAt } = this.#markOf(id)
     const part = { id, since: place - behind, minutes: this.#band === 'undos' ? UNDO_LEAD_MINUTES - 1 : 0 }
     if (!isWide || this.#band === 'undos' || part.since === NONE) return [part]
-    const leads = this.#band === 'all' ? [UNDO_LEAD_MINUTES, ...this.#leads] : this.#leads
+    const leads = [...(this.#band === 'all' ? [UNDO_LEAD_MINUTES] : []), ...this.#leads.keys()]
     return [
       part,
       ...leads
@@ -145,9 +149,12 @@ export class ClaimMarks {
     }: { readonly behind: number; readonly isWide: boolean; readonly isInVain: boolean },
   ): void {
     ids?.forEach((id, index) => {
+      const first = firsts![index]!
+      if (first < this.#markOf(id).place - 60) this.#meet(Math.floor((now - first) / 60))
+    })
+    ids?.forEach((id, index) => {
       const mark = this.#markOf(id)
-      const [place, first] = [marks![index]!, firsts![index]!]
-      if (first < mark.place - 60) this.#learn(Math.floor((now - first) / 60))
+      const place = marks![index]!
       // It may have left others behind the mark. If it got no further than a band, it knows nothing of the rest.
       if (place > mark.place || (!isExhausted && place >= mark.place - behind)) mark.place = place
     })
@@ -160,9 +167,9 @@ export class ClaimMarks {
     }
   }
 
-  #learn(lead: number): void {
+  #meet(lead: number): void {
     if (lead <= 0 || lead >= UNDO_LEAD_MINUTES - 1) return
-    this.#leads = [...this.#leads.filter((known) => known !== lead), lead].slice(-LEADS_MAX)
+    if (this.#leads.has(lead) || this.#leads.size <= LEADS_MAX) this.#leads.set(lead, this.#now())
   }
 
   #markOf(id: number): Mark {
