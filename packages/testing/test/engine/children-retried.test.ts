@@ -49,6 +49,6 @@ it('refuses to retry a child that was never started, and only takes the key: it 
 
   expect(buried).toMatchObject({ status: 'cancelled' })
   await expect(engine.runs.handle(buried!.id).retry()).rejects.toThrow(
-    `Run ${buried!.id} cannot be retried: it has ended as cancelled. It is the child of an undone run and never began. Retry its parent.`,
+    `Run ${buried!.id} of "child" cannot be retried alone: it shares the fate of its parent. Retry run ${run.id} `,
   )
 })

@@ -1,4 +1,4 @@
-import { define, type Engine, unchecked } from '@belay/workflow'
+import { define, type Engine, PermanentError, unchecked } from '@belay/workflow'
 import { describe, expect, it } from 'vitest'
 import { changed, engines, gate, statuses } from './bench-of-engines.ts'
 
@@ -47,7 +47,7 @@ describe('retryMany()', () => {
     await clock.runUntil(run.result())
     await clock.advance('5s')
 
-    const why = `Run ${childId} of "child" cannot be retried alone: step "pay" of run ${run.id} started it, and does not wait for it any more. Retry run ${run.id} instead: its step runs again with it.`
+    const why = `Run ${childId} of "child" cannot be retried alone: it shares the fate of its parent. Retry run ${run.id} once it has ended or is parked: its step runs again with a child. If it has completed, start another run instead.`
     for (const result of [dry, done])
       expect(result).toMatchObject({ matched: 2, runIds: [run.id], refused: [{ runId: childId, why }] })
     expect(charges.get('7')).toBe(1)
@@ -88,7 +88,7 @@ describe('a child that has ended', () => {
     for (const act of [() => child.retry(), () => child.retryStep('book'), () => child.skipStep('book')])
       await expect(act()).rejects.toMatchObject({
         code: 'action_refused',
-        message: expect.stringContaining(`Retry run ${run.id} instead`),
+        message: expect.stringContaining(`Retry run ${run.id} once it has ended`),
       })
     expect((await child.status()).status).toBe('compensated')
   })
@@ -111,11 +111,11 @@ describe('a child that has ended', () => {
     const retried = engine.runs.handle((await childOf(engine, run)).id).retry()
 
     await expect(retried).rejects.toThrow(
-      `Run ${run.id} has completed without it: start another run instead.`,
+      `Retry run ${run.id} once it has ended or is parked: its step runs again with a child. If it has completed, start another run instead.`,
     )
   })
 
-  it('is retried alone while its parent still waits for it', async () => {
+  it('is left to its parent also while its parent has not looked', async () => {
     const { clock, worker } = engines()
     const { failing, charges, child: charge, childOf } = charging()
     const child = charge.waitForSignal('go', { dependsOn: ['charge'] }).step('ship', {
@@ -143,11 +143,44 @@ describe('a child that has ended', () => {
     expect((await owned.status()).status).toBe('compensated')
     failing.clear()
 
-    await owned.retry()
+    await expect(owned.retry()).rejects.toMatchObject({ code: 'action_refused', runId: owned.id })
     await run.resume()
+    await clock.runUntil(run.result().catch(() => {}))
+    await run.retry()
+    await clock.advance('2s')
+    const again = await engine.runs.list({ parentId: run.id, status: 'waiting' })
+    await engine.signal(again[0]!, 'go', 1)
     await clock.runUntil(run.result())
 
+    expect(again).toHaveLength(1)
     expect(charges.get('1')).toBe(1)
+  })
+
+  it('is left to its parent also while the parent moves to a version in which a detached step has the old number', async () => {
+    const { clock, worker, adapter, engine: operators } = engines()
+    const { failing, charges, child, parent, childOf } = charging()
+    const next = define('parent', { version: 2, input: unchecked<{ id: string }>() })
+      .workflow('aside', child, { detached: true })
+      .workflow('pay', child, {})
+    const engine = await worker({ workflows: [parent, next] })
+    failing.add('1')
+    const run = await engine.run(parent, { id: '1' })
+    await clock.runUntil(run.result().catch(() => {}))
+    const { id: childId } = await childOf(engine, run)
+    const moving = changed(adapter, {
+      findRun: async (lookup, options) => {
+        await engine.migrateRun(run, next)
+        return adapter.findRun(lookup, options)
+      },
+    })
+
+    const retried = operators({ workflows: [parent], adapter: moving })
+      .runs.handle(childId)
+      .retry()
+
+    await expect(retried).rejects.toMatchObject({ code: 'action_refused', runId: childId })
+    expect((await engine.runs.get(run.id))?.version).toBe(2)
+    expect(charges.get('1')).toBe(0)
   })
 
   it('that is detached is a run of its own', async () => {
@@ -172,6 +205,43 @@ describe('a child that has ended', () => {
 
     expect((await childOf(engine, run)).status).toBe('completed')
     expect(charges.get('1')).toBe(1)
+  })
+})
+
+describe('a child whose undo is parked', () => {
+  it('has not ended: an operator repairs its undo, and its parent can be retried then', async () => {
+    const { clock, worker } = engines()
+    const broken = new Set(['refund', 'book'])
+    const fail = (what: string) => {
+      if (broken.has(what)) throw new PermanentError(`${what} is down`)
+    }
+    let charged = 0
+    const child = define('child', { version: 1 })
+      .step('charge', {
+        run: () => {
+          charged += 1
+        },
+        compensate: () => {
+          fail('refund')
+          charged -= 1
+        },
+      })
+      .step('book', { dependsOn: ['charge'], run: () => fail('book') })
+    const parent = define('parent', { version: 1 }).workflow('pay', child, {})
+    const engine = await worker({ workflows: [parent] })
+    const run = await engine.run(parent)
+    await clock.advance('5s')
+    const { id } = (await engine.runs.list({ parentId: run.id }))[0]!
+    expect((await engine.runs.get(id))?.status).toBe('compensation_failed')
+    broken.clear()
+
+    await engine.runs.handle(id).retryCompensation('charge')
+    await clock.runUntil(run.result().catch(() => {}))
+    expect(charged).toBe(0)
+    await engine.runs.retryMany({ status: ['failed', 'compensated'] })
+    await clock.runUntil(run.result())
+
+    expect(charged).toBe(1)
   })
 })
 

@@ -1,13 +1,7 @@
-import { type Adapter, type FoundRun, templateOf } from '../../adapter/index.ts'
+import type { FoundRun } from '../../adapter/index.ts'
 import { PermanentError } from '../../handler-errors.ts'
 import type { StepWithChild } from '../attempt/child-runs.ts'
-import { sharesFate } from '../base/child-steps.ts'
-import type { DefinitionRegistry } from '../base/definition-registry.ts'
-
-export interface DepthParts {
-  readonly adapter: Pick<Adapter, 'findRun'>
-  readonly registry: Pick<DefinitionRegistry, 'learn' | 'recordOf'>
-}
+import { type BondParts, isDetached } from '../control/family.ts'
 
 /**
  * Refuses a child that would have too many parents above one another: a workflow that starts itself must end somewhere. A detached child is a run of
@@ -17,7 +11,7 @@ export interface DepthParts {
  * @throws PermanentError for a child that would be too deep.
  */
 export async function checkDepth(
-  { adapter, registry }: DepthParts,
+  { adapter, registry }: BondParts,
   { claim, step, wait }: StepWithChild,
 ): Promise<FoundRun | null> {
   const parent = await adapter.findRun({ runId: claim.runId })
@@ -34,15 +28,4 @@ export async function checkDepth(
     run = above
   }
   return parent
-}
-
-async function isDetached(
-  registry: DepthParts['registry'],
-  { definitionId }: FoundRun,
-  step: number | null,
-): Promise<boolean> {
-  if (step === null) return false
-  await registry.learn([definitionId])
-  const own = registry.recordOf(definitionId)?.shape.steps[templateOf(step)]
-  return own !== undefined && !sharesFate(own)
 }

@@ -1,5 +1,6 @@
 import {
   type Adapter,
+  type FoundRun,
   isTerminal,
   RUN_STATUSES,
   type RunRecord,
@@ -7,10 +8,15 @@ import {
   templateOf,
 } from '../../adapter/index.ts'
 import { BelayError } from '../../errors.ts'
-import { hasChildren, sharesFate } from '../base/child-steps.ts'
+import { hasChildren, runsChild, sharesFate } from '../base/child-steps.ts'
 import type { DefinitionRegistry } from '../base/definition-registry.ts'
 import type { Action } from './action.ts'
 import type { Actor } from './change-of.ts'
+
+export interface BondParts {
+  readonly adapter: Pick<Adapter, 'findRun'>
+  readonly registry: Pick<DefinitionRegistry, 'learn' | 'recordOf'>
+}
 
 export interface FamilyParts {
   readonly adapter: Pick<Adapter, 'findRun' | 'listRuns' | 'readHistory' | 'readStatuses'>
@@ -47,6 +53,18 @@ export function newestChildren(
   runId: string,
 ): Promise<readonly RunRecord[]> {
   return adapter.listRuns({ parentId: runId, status: LIVE, limit: NEWEST_MAX })
+}
+
+/** Whether the child of this step is a run of its own. False for a step that the parent does not have. */
+export async function isDetached(
+  registry: BondParts['registry'],
+  { definitionId }: FoundRun,
+  step: number | null,
+): Promise<boolean> {
+  if (step === null) return false
+  await registry.learn([definitionId])
+  const own = registry.recordOf(definitionId)?.shape.steps[templateOf(step)]
+  return own !== undefined && runsChild(own) && !sharesFate(own)
 }
 
 /** All children of a run that have not ended, newest first. */
