@@ -78,6 +78,22 @@ const CHAPTERS = [
       ['CHANGELOG.md', 'Changelog'],
     ],
   },
+  {
+    text: 'Internals',
+    collapsed: true,
+    pages: [
+      ['docs/internals/glossary.md', 'Glossary'],
+      ['docs/internals/rooms.md', 'Rooms'],
+      ['docs/internals/runs.md', 'Runs'],
+      ['docs/internals/workers.md', 'Workers'],
+      ['docs/internals/locks.md', 'Locks'],
+      ['docs/internals/maps-loops-children.md', 'Maps, loops, children'],
+      ['docs/internals/starts-schedules-priorities.md', 'Starts, schedules, priorities'],
+      ['docs/internals/limits.md', 'Limits'],
+      ['docs/internals/user-code.md', 'Functions of the user'],
+      ['docs/internals/speed.md', 'Speed'],
+    ],
+  },
 ]
 
 /** @type {readonly (readonly [path: string, text: string])[]} */

@@ -242,6 +242,7 @@ describe('the recipes on docs/flow-control.md', () => {
       'A nightly report',
       'What waits, and why',
       'What it costs',
+      'What limits do not hold today',
       'Guarantees',
     ])
   })

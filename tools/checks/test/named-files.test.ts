@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
@@ -11,6 +11,7 @@ const PAGES = [
   'docs/extending/add-a-step-kind.md',
   'docs/extending/add-a-verb.md',
   'docs/extending/write-an-adapter.md',
+  ...readdirSync(join(root, 'docs/internals')).map((page) => `docs/internals/${page}`),
 ]
 
 const FILES = git('ls-files', '--cached', '--others', '--exclude-standard')
