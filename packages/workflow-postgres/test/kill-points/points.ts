@@ -40,8 +40,8 @@ const MOSTLY_IN_VAIN = new Set(['drain'])
 
 /**
  * `all`: before and after each call. `half`: a verb with many calls is killed alternately before one call and after the next. `some`: of those, every
- * eighth of each verb, and none of verbs that only read. So each verb that writes has one point at least, the frequent ones have points on both sides
- * of a call, and `transact` has one within.
+ * eighth of each verb, from one on that SAMPLE chooses, and none of verbs that only read. So each verb that writes has one point at least, and the
+ * frequent ones have points on both sides of a call.
  */
 export type Share = 'all' | 'half' | 'some'
 
@@ -50,6 +50,9 @@ export function shareOf(wanted: string | undefined): Share {
   if (wanted === 'all' || wanted === 'half' || wanted === 'some') return wanted
   throw new Error(`KILL_POINTS is all, half or some, not ${wanted}.`)
 }
+
+/** CI gives a number for each day. */
+const SAMPLE = Number(process.env['SAMPLE'] ?? 0)
 
 /** Where to kill a process that makes these calls. Without `all`, one of so many points of each verb. */
 export function killPoints(
@@ -66,9 +69,12 @@ export function killPoints(
     const after = numbers(found).map((nth) => ({ nth, when: 'after' }))
     const takesTurns = !all && count > TURNS_FROM
     const within = numbers(verb === 'transact' ? count : 0).map((nth) => ({ nth, when: 'within' }))
-    return [...before, ...within, ...after]
-      .filter(({ nth, when }) => !takesTurns || when === 'within' || (nth % 2 === 0) === (when === 'before'))
-      .filter((_, index) => all || index % oneOf === 0)
+    const points = [...before, ...within, ...after].filter(
+      ({ nth, when }) => !takesTurns || when === 'within' || (nth % 2 === 0) === (when === 'before'),
+    )
+    const first = SAMPLE % Math.max(1, Math.min(oneOf, points.length))
+    return points
+      .filter((_, index) => all || index % oneOf === first)
       .map(({ nth, when }) => `${when} ${verb} ${nth}`)
   })
 }
