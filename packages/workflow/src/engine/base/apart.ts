@@ -28,7 +28,7 @@ export class Apart {
   readonly #context: Context
   readonly #alone = new Set<string>()
   readonly #restsUntil = new Map<string, number>()
-  /** Those that were slow the last time, or were left alone. */
+  /** Those that were slow the last time. */
   readonly #slow = new Set<string>()
 
   constructor({ clock, context }: { readonly clock: Clock; readonly context: Context }) {
@@ -54,7 +54,6 @@ export class Apart {
   /** Leaves a subject alone for a while, after a failure that another try would meet too. */
   rest(key: string, forMs: number): void {
     this.#restsUntil.set(key, this.#clock.now() + forMs)
-    this.#slow.add(key)
   }
 
   /** Resolves to the results of the subjects that were quick. Rejects with the first error among them. */

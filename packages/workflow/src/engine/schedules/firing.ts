@@ -147,15 +147,25 @@ async function oldestWaiting(
 }
 
 /**
- * A schedule whose firing the store refuses, or that somebody has locked, does not hold up the others. Only what is wrong with its runs fails a firing:
- * what the store may accept later is set aside, and tried again. Resolves to the names of the schedules that changed.
+ * A schedule whose firing the store refuses, or that somebody has locked, does not hold up the others: the next time it is fired alone, after them.
+ * Resolves to the names of those that changed.
  */
 async function fireAll(parts: FirerParts, prepared: readonly Prepared[]): Promise<ReadonlySet<string>> {
   const changed = new Set<string>()
-  await sendApart(prepared, {
+  const isAside = (one: Prepared) => parts.aside.has(subjectOf(one))
+  const alone = prepared.filter(isAside).map((one) => [one])
+  for (const batch of [prepared.filter((one) => !isAside(one)), ...alone])
+    for (const name of await fireTogether(parts, batch)) changed.add(name)
+  return changed
+}
+
+/** Only what is wrong with its runs fails a firing. What the store may accept later is set aside, and tried again. */
+async function fireTogether(parts: FirerParts, together: readonly Prepared[]): Promise<ReadonlySet<string>> {
+  const changed = new Set<string>()
+  await sendApart(together, {
     send: async (batch) => {
       for (const name of await fire(parts, batch)) changed.add(name)
-      if (!parts.aside.isEmpty) for (const one of batch) parts.aside.accepted(subjectOf(one))
+      for (const one of batch) parts.aside.accepted(subjectOf(one))
     },
     refused: async (one, error) => {
       const { name } = one.schedule
@@ -163,7 +173,7 @@ async function fireAll(parts: FirerParts, prepared: readonly Prepared[]): Promis
       if (isUnavailable(error) || failed === one)
         return parts.apart.rest(name, parts.aside.refused(subjectOf(one), error))
       parts.log.error(NOT_FIRED, { schedule: name, error })
-      for (const one of await fireAll(parts, [failed])) changed.add(one)
+      for (const own of await fireTogether(parts, [failed])) changed.add(own)
     },
     // Somebody has locked a run that it would cancel. The next look tries again.
     heldUp: () => {},
