@@ -92,6 +92,30 @@ describe('an input schema that hangs', () => {
     const good = await engine.schedules.history('good')
     expect(good.filter(({ status }) => status === 'started')).toHaveLength(2)
   })
+
+  it.each([
+    [600, 0],
+    // At first nobody knows which of them are sound.
+    [1_500, 65],
+  ])('leaves places to the others, although %i hang again and again', async (count, fromS) => {
+    const bench = engines()
+    const { state, workflow } = spoilt(WAYS['hangs']!)
+    const engine = await bench.worker({ workflows: [steady, workflow] })
+    const bad = Array.from(
+      { length: count },
+      (_, n) => ({ name: `bad-${n}`, every: '1s', workflow, input: n }) as const,
+    )
+    while (bad.length > 0) await engine.schedules.putMany(bad.splice(0, 1_000))
+    await engine.schedules.put('good', { every: '1s', workflow: steady, overlap: 'allow' })
+    state.isBad = true
+    const started = () => engine.runs.count({ workflow: 'steady' })
+
+    await bench.clock.advance(fromS * 1_000)
+    const before = await started()
+    await bench.clock.advance('60s')
+
+    expect((await started()).count - before.count).toBeGreaterThanOrEqual(55)
+  })
 })
 
 describe('a schedule whose times cannot be computed', () => {

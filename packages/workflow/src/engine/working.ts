@@ -198,7 +198,7 @@ export class Working {
     const { settings, registry, onRunsChanged } = this.#parts
     return {
       ...{ adapter: this.#adapter, registry, settings, log: settings.log },
-      ...{ apart: this.#apart, isWorking: () => this.#worker !== undefined },
+      ...{ apart: this.#apart, aside: this.aside, isWorking: () => this.#worker !== undefined },
       onStarted: (started) => {
         for (const id of new Set(started.map(({ definitionId }) => definitionId))) this.wakeFor(id)
       },

@@ -4,7 +4,9 @@ import type { Context } from './context.ts'
 /** How long work for one subject may hold up the others that are begun with it, in milliseconds. */
 const PATIENCE_MS = 100
 /** The most subjects whose work goes on alone. Further ones wait until one of these has ended. */
-const ALONE_MAX = 500
+const ALONE_MAX = 1_000
+/** While so many go on alone, nothing is begun for those that were slow the last time: the other places are kept for the others. */
+const SLOW_MAX = 500
 
 /** What is done for each subject. */
 export interface ApartWork<Subject, Result> {
@@ -19,13 +21,15 @@ export interface ApartWork<Subject, Result> {
 
 /**
  * Work that calls functions of the user, out of a loop that serves many subjects. Subjects that are quick come back together; one that is slow goes on
- * alone, and until it ends nothing else is begun for it.
+ * alone, and until it ends nothing else is begun for it. The next time it comes after the others, and leaves them places.
  */
 export class Apart {
   readonly #clock: Clock
   readonly #context: Context
   readonly #alone = new Set<string>()
   readonly #restsUntil = new Map<string, number>()
+  /** Those that were slow the last time. */
+  readonly #slow = new Set<string>()
 
   constructor({ clock, context }: { readonly clock: Clock; readonly context: Context }) {
     this.#clock = clock
@@ -35,14 +39,16 @@ export class Apart {
   /** How many subjects are to be left out of a look. */
   get skipped(): number {
     for (const key of this.#restsUntil.keys()) this.skips(key)
-    return this.#alone.size + this.#restsUntil.size
+    const held = this.#alone.size < SLOW_MAX ? [] : this.#slow
+    return new Set([...this.#alone, ...this.#restsUntil.keys(), ...held]).size
   }
 
   /** Whether nothing is to be begun for this subject now. */
   skips(key: string): boolean {
     const until = this.#restsUntil.get(key)
     if (until !== undefined && until <= this.#clock.now()) this.#restsUntil.delete(key)
-    return this.#alone.has(key) || this.#restsUntil.has(key)
+    const isHeld = this.#alone.size >= SLOW_MAX && this.#slow.has(key)
+    return isHeld || this.#alone.has(key) || this.#restsUntil.has(key)
   }
 
   /** Leaves a subject alone for a while, after a failure that another try would meet too. */
@@ -55,18 +61,24 @@ export class Apart {
     subjects: readonly Subject[],
     { keyOf, work, late, onError }: ApartWork<Subject, Result>,
   ): Promise<readonly Result[]> {
-    const begun = subjects.filter((subject) => !this.skips(keyOf(subject)))
-    if (begun.length === 0) return []
+    const isSlow = (subject: Subject) => this.#slow.has(keyOf(subject))
     const quick: Result[] = []
     let isOver = false
-    const workings = begun.slice(0, Math.max(0, ALONE_MAX - this.#alone.size)).map((subject) => {
+    const ordered = [...subjects.filter((subject) => !isSlow(subject)), ...subjects.filter(isSlow)]
+    const workings = ordered.map((subject) => {
       const key = keyOf(subject)
+      if (this.skips(key) || this.#alone.size >= ALONE_MAX) return null
       this.#alone.add(key)
       return this.#context
         .run(() => work(subject))
         .then(async (result) => {
-          if (isOver) await late(result)
-          else quick.push(result)
+          if (!isOver) {
+            this.#slow.delete(key)
+            quick.push(result)
+            return
+          }
+          this.#slow.add(key)
+          await late(result)
         })
         .catch((error: unknown) => {
           if (!isOver) throw error

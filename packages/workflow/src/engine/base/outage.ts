@@ -67,6 +67,6 @@ export function isAnswered(error: unknown): boolean {
 }
 
 /** A later try may succeed. */
-function isPassing(error: unknown): error is BelayError {
+export function isPassing(error: unknown): error is BelayError {
   return isUnavailable(error) || isContended(error)
 }

@@ -60,6 +60,11 @@ export class SetAside {
     return this.#known.size === 0
   }
 
+  /** Whether the store refused this the last time. */
+  has(subject: Refused): boolean {
+    return !this.isEmpty && this.#known.has(keyOf(subject))
+  }
+
   /** The store refused this, alone. Returns the pause before the next try, in milliseconds. */
   refused(subject: Refused, error: unknown): number {
     const now = this.#clock.now()

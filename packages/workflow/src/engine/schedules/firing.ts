@@ -5,6 +5,7 @@ import { sentence } from '../../words.ts'
 import type { Apart } from '../base/apart.ts'
 import { isUnavailable } from '../base/outage.ts'
 import { sendApart } from '../base/send-apart.ts'
+import type { Refused, SetAside } from '../base/set-aside.ts'
 import { type DueTimes, dueTimes, type PreparedFiring, planFirings } from './plan-firing.ts'
 import { type PrepareParts, RunPreparer } from './prepare-runs.ts'
 
@@ -12,7 +13,7 @@ import { type PrepareParts, RunPreparer } from './prepare-runs.ts'
 const ROUND_MAX = 100
 /** The most rounds of one look: then other work of the worker has its turn. */
 const ROUNDS_MAX = 10
-/** How long a schedule that cannot be fired at all is left alone. */
+/** After how long somebody looks again at times that cannot be computed. */
 const BROKEN_REST_MS = 60_000
 /** The firings that wait and may start in one round: usually the first one does. */
 const WAITING_MAX = 3
@@ -23,6 +24,7 @@ export interface FirerParts extends PrepareParts {
   readonly log: Logger
   /** Prepares each schedule apart from the others. One for all looks of a process. */
   readonly apart: Apart
+  readonly aside: SetAside
   /** False once the worker has stopped: what was prepared late is left to others. */
   readonly isWorking: () => boolean
   /** Runs of these definitions are there. */
@@ -144,16 +146,34 @@ async function oldestWaiting(
   return adapter.readFirings({ name, queued: true, limit: WAITING_MAX })
 }
 
-/** A schedule whose firing the store refuses, or that somebody has locked, does not hold up the others. Resolves to the names of those that changed. */
+/**
+ * A schedule whose firing the store refuses, or that somebody has locked, does not hold up the others: the next time it is fired alone, after them.
+ * Resolves to the names of those that changed.
+ */
 async function fireAll(parts: FirerParts, prepared: readonly Prepared[]): Promise<ReadonlySet<string>> {
   const changed = new Set<string>()
-  await sendApart(prepared, {
+  const isAside = (one: Prepared) => parts.aside.has(subjectOf(one))
+  const alone = prepared.filter(isAside).map((one) => [one])
+  for (const batch of [prepared.filter((one) => !isAside(one)), ...alone])
+    for (const name of await fireTogether(parts, batch)) changed.add(name)
+  return changed
+}
+
+/** Only what is wrong with its runs fails a firing. What the store may accept later is set aside, and tried again. */
+async function fireTogether(parts: FirerParts, together: readonly Prepared[]): Promise<ReadonlySet<string>> {
+  const changed = new Set<string>()
+  await sendApart(together, {
     send: async (batch) => {
       for (const name of await fire(parts, batch)) changed.add(name)
+      for (const one of batch) parts.aside.accepted(subjectOf(one))
     },
     refused: async (one, error) => {
-      parts.log.error(NOT_FIRED, { schedule: one.schedule.name, error })
-      for (const name of await recordRefusal(parts, one, messageOf(error))) changed.add(name)
+      const { name } = one.schedule
+      const failed = withoutRuns(one, messageOf(error))
+      if (isUnavailable(error) || failed === one)
+        return parts.apart.rest(name, parts.aside.refused(subjectOf(one), error))
+      parts.log.error(NOT_FIRED, { schedule: name, error })
+      for (const own of await fireTogether(parts, [failed])) changed.add(own)
     },
     // Somebody has locked a run that it would cancel. The next look tries again.
     heldUp: () => {},
@@ -164,21 +184,16 @@ async function fireAll(parts: FirerParts, prepared: readonly Prepared[]): Promis
   return changed
 }
 
-/** What the store refuses is refused again: the schedule goes on without it. If not even that can be recorded, it rests, and holds up no other. */
-async function recordRefusal(
-  parts: FirerParts,
-  one: Prepared,
-  refusal: string,
-): Promise<ReadonlySet<string>> {
+function subjectOf({ schedule }: Prepared): Refused {
+  return { during: 'firing', name: `schedule ${JSON.stringify(schedule.name)}` }
+}
+
+/** The same, with firings that fail. Itself if it has no runs: then something else is refused. */
+function withoutRuns(one: Prepared, refusal: string): Prepared {
   const refused = (firing: PreparedFiring): PreparedFiring => ({ ...firing, run: null, refusal })
   const waiting = new Map([...one.waiting].map(([sequence, firing]) => [sequence, refused(firing)]))
-  try {
-    return await fire(parts, [{ ...one, firings: one.firings.map(refused), waiting }])
-  } catch (error) {
-    if (isUnavailable(error)) throw error
-    parts.apart.rest(one.schedule.name, BROKEN_REST_MS)
-    return new Set()
-  }
+  const hasRuns = [...one.firings, ...one.waiting.values()].some(({ run }) => run !== null)
+  return hasRuns ? { ...one, firings: one.firings.map(refused), waiting } : one
 }
 
 async function fire(parts: FirerParts, batch: readonly Prepared[]): Promise<ReadonlySet<string>> {

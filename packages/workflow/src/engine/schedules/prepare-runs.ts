@@ -5,7 +5,7 @@ import { shown } from '../../shown.ts'
 import { messageOf } from '../../thrown.ts'
 import type { CallSettings } from '../base/call-settings.ts'
 import type { DefinitionRegistry } from '../base/definition-registry.ts'
-import { isAnswered, isUnavailable } from '../base/outage.ts'
+import { isAnswered, isPassing } from '../base/outage.ts'
 import { fromJsonText } from '../base/payload.ts'
 import { newestStored } from '../start/newest-stored.ts'
 import { preparedRun } from '../start/start-run.ts'
@@ -40,7 +40,7 @@ export class RunPreparer {
   /** Looks the definition up, which {@link prepare} then knows. Throws only what an outage throws. */
   async know(schedule: ScheduleRecord): Promise<void> {
     await this.#definitionOf(schedule).catch((error: unknown) => {
-      if (isUnavailable(error)) throw error
+      if (isPassing(error)) throw error
     })
   }
 
@@ -49,7 +49,7 @@ export class RunPreparer {
     try {
       return { scheduledAt, cause, run: await this.runOf(schedule, scheduledAt, cause), refusal: null }
     } catch (error) {
-      if (isUnavailable(error) || (BelayError.is(error) && error.code === 'engine_closed')) throw error
+      if (isPassing(error) || (BelayError.is(error) && error.code === 'engine_closed')) throw error
       const refusal = isAnswered(error) ? messageOf(error) : `Its input was refused: ${messageOf(error)}`
       return { scheduledAt, cause, run: null, refusal }
     }
