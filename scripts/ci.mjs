@@ -46,7 +46,12 @@ const STAGES = [
       { name: 'next', command: 'npm run -s next', everyDays: 3 },
     ],
   ],
-  { name: 'proofs', command: 'npm run -s proofs -- worlds hostile libraries examples releases' },
+  {
+    name: 'proofs',
+    command:
+      'npm run -s proofs -- worlds hostile libraries examples releases pglite random plans faults compilers',
+  },
+  { name: 'servers', command: 'npm run -s proofs -- servers', everyDays: 2 },
   { name: 'oldest', command: `npm run -s oldest -- --shard=${1 + (sample % 4)}/4` },
   [
     [{ name: 'worlds', command: `npm run -s sim -- --from ${sample * 1_000} --seeds 200` }],
