@@ -26,6 +26,7 @@ describe('acting on many runs', () => {
       changed: 3,
       runIds: runs.map(({ id }) => id).reverse(),
       refused: [],
+      refusals: [],
       unknown: [],
       more: false,
     })
@@ -80,7 +81,7 @@ describe('acting on many runs', () => {
       expect.stringMatching(/cannot be retried: it was stopped, and is paused before its undo/),
     ])
     expect(cancelled).toMatchObject({ matched: 2, runIds: [runs[1]!.id] })
-    expect(cancelled.refused).toEqual([
+    expect(cancelled.refused).toMatchObject([
       { runId: runs[0]!.id, why: expect.stringMatching(/cannot be cancelled without its undo/) },
     ])
   })
@@ -244,8 +245,11 @@ describe('acting on many runs', () => {
 
     const runIds = [runs[2]!.id, keyed.id, runs[0]!.id]
     const unknown = [missing, { workflow: 'other', key: 'none' }]
-    expect(dry).toEqual({ matched: 3, changed: 3, runIds, refused: [], unknown, more: false })
-    expect(paused).toEqual({ matched: 3, changed: 3, runIds, refused: [], unknown: [], more: false })
+    expect(dry).toEqual({ matched: 3, changed: 3, runIds, refused: [], refusals: [], unknown, more: false })
+    expect(paused).toEqual({
+      ...{ matched: 3, changed: 3, runIds, refused: [], refusals: [] },
+      ...{ unknown: [], more: false },
+    })
     expect((await runs[1]!.status()).status).toBe('running')
     expect(cancelled).toMatchObject({ changed: 1, runIds: [keyed.id], unknown: [missing] })
     expect(again).toMatchObject({ changed: 0, refused: [{ runId: keyed.id }], unknown: [] })

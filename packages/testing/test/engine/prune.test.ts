@@ -29,6 +29,21 @@ describe('prune()', () => {
     expect(await left()).toEqual(fresh)
   })
 
+  it('with dryRun counts what it would delete, and neither deletes nor archives', async () => {
+    const { clock, engine, ended, left } = await endedRuns()
+    await ended(5)
+    await clock.advance('2d')
+    const archived: unknown[] = []
+    const archive = (runs: readonly ArchivedRun[]) => void archived.push(...runs)
+
+    const would = await engine.prune({ olderThan: '1d', dryRun: true, archive, batch: 2 })
+
+    expect(would).toEqual({ pruned: 5, batches: 3, more: false })
+    expect(archived).toEqual([])
+    expect(await left()).toHaveLength(5)
+    expect(await engine.prune({ olderThan: '1d', batch: 2 })).toEqual(would)
+  })
+
   it('never deletes a run that is live or parked, however old', async () => {
     const { clock, engine, worker, sleep } = await endedRuns()
     const slow = define('slow', { version: 1 }).step('a', { run: () => sleep(3 * 86_400_000) })

@@ -6,8 +6,10 @@ import {
   type RunChange,
   type RunToChange,
   type SavedDefinition,
+  type StepStatus,
   type StoredRun,
   type StoredRunStatus,
+  type StoredStep,
 } from '../../adapter/index.ts'
 import { planCancel } from './cancel.ts'
 import { type Actor, changeOf } from './change-of.ts'
@@ -43,6 +45,15 @@ export type Action =
   /** Undoes a completed run, because its parent is undone. Only the engine does this. */
   | { readonly type: 'undo' }
 
+/** What an operator's repair did to its step. */
+export interface StepRepair {
+  /** The step's status before and after. The same if there was nothing to change. */
+  readonly from: StepStatus
+  readonly to: StepStatus
+  /** The other steps that may begin now, or may be undone now, because of it. */
+  readonly next: readonly string[]
+}
+
 /** The result of an action. */
 export interface ActionResult {
   /** False if there was nothing to change. */
@@ -52,6 +63,8 @@ export interface ActionResult {
   readonly run: ChangedRun
   /** The action made steps claimable. */
   readonly queued: boolean
+  /** Of an action on a step. */
+  readonly repair?: StepRepair | undefined
   /** The run drains: its undo begins once none of its steps is in flight. */
   readonly drains: boolean
 }
@@ -105,15 +118,16 @@ function decideInOrder(
 ): Decided {
   const from = found.run.status
   const decided = planOf(found, action, by)
+  const step = 'step' in action ? found.steps.find(({ name }) => name === action.step)! : null
   if (decided === null) {
     const run = asChanged(found, found.run)
-    return { change: null, answer: { changed: false, from, run, queued: false, drains: false } }
+    const repair = step === null ? undefined : { from: step.status, to: step.status, next: [] }
+    return { change: null, answer: { changed: false, from, run, repair, queued: false, drains: false } }
   }
   // In an ended run, retryStep() retries the run.
   const retriesRun = action.type === 'retry_step' && !isForward(found.run)
   const plan = MAKES_BEGIN.has(action.type) || retriesRun ? limit(decided) : decided
-  const step = 'step' in action ? found.steps.find(({ name }) => name === action.step)!.step : null
-  const change = changeOf(found, plan, { name: action.type, step, ...by })
+  const change = changeOf(found, plan, { name: action.type, step: step?.step ?? null, ...by })
   const { definitionId = change.run.definitionId } = change.migration ?? {}
   const run = asChanged(found, { ...change.run, definitionId })
   const drains = change.run.status === 'compensating' && change.run.endsAs === null
@@ -123,10 +137,17 @@ function decideInOrder(
       changed: true,
       from,
       run,
+      repair: step === null ? undefined : repairOf(step, plan),
       queued: change.queue.length > 0 || change.queuesItems === true,
       drains,
     },
   }
+}
+
+function repairOf(step: StoredStep, { steps, queue }: Plan): StepRepair {
+  const after = steps.find((changed) => changed.step === step.step)
+  const next = queue.filter((queued) => queued.step !== step.step).map(({ name }) => name)
+  return { from: step.status, to: after?.status ?? step.status, next }
 }
 
 /** Whether the action is decided without the items of a run that goes forward. */

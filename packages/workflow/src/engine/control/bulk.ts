@@ -1,14 +1,19 @@
 import { type Adapter, type RunStatus, SHOWN_OF_RUNNING, storedStatus } from '../../adapter/index.ts'
 import type { WorkflowDefinition } from '../../definition/workflow.ts'
 import { BelayError } from '../../errors.ts'
-import { checkOptions, type OptionTable, wholeNumber, yesOrNo } from '../../options/index.ts'
+import {
+  abortSignal,
+  callback,
+  checkOptions,
+  type OptionTable,
+  wholeNumber,
+  yesOrNo,
+} from '../../options/index.ts'
 import { sendApart } from '../base/send-apart.ts'
-import { reasonOf } from '../base/set-aside.ts'
-import type { RunLookup } from '../runs/run-reference.ts'
 import type { Action } from './action.ts'
+import { type BulkProgress, type BulkResult, BulkResults } from './bulk-result.ts'
 import type { Actor } from './change-of.ts'
 import { CANCEL_OPTIONS, type CancelOptions, type Control } from './control.ts'
-import { FailedRuns } from './failed-runs.ts'
 import { ACTION_OPTIONS, type ActionOptions, actorOf } from './options.ts'
 import { isForward, runRefusal } from './refusal.ts'
 import { eachPage, isList, type SelectedRun, type Selection } from './selected-runs.ts'
@@ -20,6 +25,11 @@ const BULK_OPTIONS = {
   ...ACTION_OPTIONS,
   dryRun: { sets: 'whether to report changes without making them', takes: yesOrNo, default: false },
   limit: { sets: 'how many runs at most', takes: wholeNumber(1, LIMIT_MAX) },
+  signal: { sets: 'the signal that ends the call early', takes: abortSignal },
+  onProgress: {
+    sets: 'the function called after each run',
+    takes: callback<NonNullable<BulkOptions['onProgress']>>(),
+  },
 } satisfies OptionTable
 
 const CANCEL_MANY_OPTIONS = { ...BULK_OPTIONS, ...CANCEL_OPTIONS } satisfies OptionTable
@@ -29,25 +39,10 @@ export interface BulkOptions extends ActionOptions {
   readonly dryRun?: boolean | undefined
   /** The most runs to act on, newest first, 1 to 100,000. Default 1,000; for a list, all of it. */
   readonly limit?: number | undefined
-}
-
-/** The result of an action on many runs. */
-export interface BulkResult {
-  /** The number of runs found. */
-  readonly matched: number
-  /** The number of runs that the action changed, or would change in a dry run. */
-  readonly changed: number
-  /** The changed runs. */
-  readonly runIds: readonly string[]
-  /**
-   * Runs that the action did not change, and why: their state does not allow it, only their parents can retry them, they cannot be read or changed, or
-   * another transaction holds their rows.
-   */
-  readonly refused: readonly { readonly runId: string; readonly why: string }[]
-  /** References in a list to runs that do not exist: ids, or workflows and keys. */
-  readonly unknown: readonly (string | { readonly workflow: string; readonly key: string })[]
-  /** True when there are more runs than the limit. */
-  readonly more: boolean
+  /** Ends the call after the run, or the page of a cancellation, that is being changed. It then resolves with `more: true`. */
+  readonly signal?: AbortSignal | undefined
+  /** Called after each run, or after each page of a cancellation. If it throws, the call does; what was changed stays. */
+  readonly onProgress?: ((progress: BulkProgress) => void | Promise<void>) | undefined
 }
 
 type BulkAction = Extract<
@@ -85,16 +80,20 @@ export async function actOnMany(
   selection: Selection,
   options: BulkOptions,
 ): Promise<BulkResult> {
-  const { dryRun, limit: most, ...own } = checkOptions(call, options, BULK_OPTIONS)
+  const { dryRun, limit: most, signal, onProgress, ...own } = checkOptions(call, options, BULK_OPTIONS)
   const by = actorOf(own)
   const limit = limitOf(call, selection, most)
-  const result = new Result()
+  const result = new BulkResults()
   const more = await eachPage(parts.adapter, selectionFor(action.type, selection), {
-    limit,
+    ...{ limit, signal },
     onUnknown: (lookup) => result.miss(lookup),
-    onUnread: (runId, error) => result.refuse(runId, reasonOf(error)),
+    onUnread: (runId, error) => result.refuse(runId, error),
     visit: async (page) => {
-      for (const { runId } of page) await actOnOne(parts.control, result, { runId, action, by, dryRun })
+      for (const { runId } of page) {
+        if (signal?.aborted === true) return
+        await actOnOne(parts.control, result, { runId, action, by, dryRun })
+        await onProgress?.(result.progress)
+      }
     },
   })
   return result.of(more)
@@ -119,7 +118,7 @@ export async function migrateMany(
 
 async function actOnOne(
   control: Control,
-  result: Result,
+  result: BulkResults,
   one: {
     readonly runId: string
     readonly action: Action
@@ -137,7 +136,7 @@ async function actOnOne(
     // A run that is missing now was pruned meanwhile: there is nothing to report.
     if (BelayError.is(error) && error.code === 'unknown_run') return
     // Runs of other versions may have the step: refuse only this run.
-    if (BelayError.is(error) && isUnknownStep(action, error)) result.refuse(runId, error.message)
+    if (BelayError.is(error) && isUnknownStep(action, error)) result.refuse(runId, error)
     else result.fail(runId, error)
   }
 }
@@ -153,10 +152,11 @@ export async function cancelMany(
   options: BulkOptions & CancelOptions,
 ): Promise<BulkResult> {
   const call = 'runs.cancelMany()'
-  const { dryRun, limit: most, compensate, ...own } = checkOptions(call, options, CANCEL_MANY_OPTIONS)
+  const checked = checkOptions(call, options, CANCEL_MANY_OPTIONS)
+  const { dryRun, limit: most, compensate, signal, onProgress, ...own } = checked
   const by = actorOf(own)
   const limit = limitOf(call, selection, most)
-  const result = new Result()
+  const result = new BulkResults()
   const visit = async (page: readonly SelectedRun[]) => {
     const goesOn = (run: SelectedRun) => isForward(asStored(run))
     const fitting = page.filter((run) => goesOn(run) && !(dryRun && isPaused(run)))
@@ -182,13 +182,14 @@ export async function cancelMany(
       else if (failed.has(runId)) result.fail(runId, failed.get(runId))
       else if (isPaused(run)) await actOnOne(parts.control, result, { runId, action, by, dryRun })
       else if (goesOn(run)) result.add(runId, false)
-      else result.refuse(runId, runRefusal(asStored(run), 'cancelled').message)
+      else result.refuse(runId, runRefusal(asStored(run), 'cancelled'))
     }
+    await onProgress?.(result.progress)
   }
   const more = await eachPage(parts.adapter, selectionFor('cancel', selection), {
-    ...{ limit, visit },
+    ...{ limit, visit, signal },
     onUnknown: (lookup) => result.miss(lookup),
-    onUnread: (runId, error) => result.refuse(runId, reasonOf(error)),
+    onUnread: (runId, error) => result.refuse(runId, error),
   })
   return result.of(more)
 }
@@ -200,39 +201,6 @@ function asStored({ runId, status }: SelectedRun) {
 
 function isPaused({ status }: SelectedRun): boolean {
   return status === 'paused'
-}
-
-class Result {
-  #matched = 0
-  readonly #runIds: string[] = []
-  readonly #failed = new FailedRuns()
-  readonly #refused: { readonly runId: string; readonly why: string }[] = []
-  readonly #unknown: (string | { readonly workflow: string; readonly key: string })[] = []
-
-  add(runId: string, changed: boolean): void {
-    this.#matched += 1
-    this.#failed.succeeded()
-    if (changed) this.#runIds.push(runId)
-  }
-
-  refuse(runId: string, why: string): void {
-    this.#matched += 1
-    this.#refused.push({ runId, why })
-  }
-
-  /** Throws an error that is not about this run alone. */
-  fail(runId: string, error: unknown): void {
-    this.refuse(runId, this.#failed.whyOf(error))
-  }
-
-  miss(lookup: RunLookup): void {
-    this.#unknown.push('runId' in lookup ? lookup.runId : lookup)
-  }
-
-  of(more: boolean): BulkResult {
-    const [runIds, refused, unknown] = [this.#runIds, this.#refused, this.#unknown]
-    return { matched: this.#matched, changed: runIds.length, runIds, refused, unknown, more }
-  }
 }
 
 function selectionFor(action: BulkAction['type'] | 'cancel', selection: Selection): Selection {

@@ -15,7 +15,7 @@ import type { EventHub } from '../base/events.ts'
 import { toJsonText } from '../base/payload.ts'
 import type { ExplainOptions, Explanation } from '../diagnosis/explain/explanation.ts'
 import { unknownRun } from '../runs/run-reference.ts'
-import { type Action, type ActionResult, decideAction, leavesItems } from './action.ts'
+import { type Action, type ActionResult, decideAction, leavesItems, type StepRepair } from './action.ts'
 import { cancellation } from './cancel.ts'
 import type { Actor } from './change-of.ts'
 import { EXPLAIN_OPTIONS, explainStored } from './explain-stored.ts'
@@ -198,7 +198,7 @@ export class Control {
     return this.act(runId, { type: 'skip_step', step, output }, actorOf(action))
   }
 
-  async giveUpStep(runId: string, step: string, options: ActionOptions): Promise<void> {
+  async giveUpStep(runId: string, step: string, options: ActionOptions): Promise<StepRepair> {
     checkStepArgument('giveUpStep()', step)
     const by = checkActionOptions('giveUpStep()', options)
     const { reason } = by
@@ -208,8 +208,9 @@ export class Control {
         'giveUpStep(): reason must be given: say how you know that the handler will not end.',
       )
     }
-    await this.act(runId, { type: 'give_up_step', step, reason }, by)
+    const { repair } = await this.act(runId, { type: 'give_up_step', step, reason }, by)
     this.#parts.onStopped([runId])
+    return repair!
   }
 
   async migrate(runId: string, workflow: WorkflowDefinition, options: ActionOptions): Promise<boolean> {

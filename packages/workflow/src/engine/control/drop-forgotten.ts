@@ -170,7 +170,8 @@ class Drop {
     } catch (error) {
       // It was deleted meanwhile.
       if (BelayError.is(error) && error.code === 'unknown_run') return false
-      this.refused.push({ runId, why: this.#failed.whyOf(error) })
+      this.#failed.assertOfOne(error)
+      this.refused.push({ runId, why: reasonOf(error) })
       return false
     }
   }

@@ -1,6 +1,5 @@
 import { BelayError } from '../../errors.ts'
 import { isContended, isUnavailable, isUnreachable } from '../base/outage.ts'
-import { reasonOf } from '../base/set-aside.ts'
 
 /** After so many runs in a row that are locked, or that the store refuses, the store itself is probably in trouble. */
 const FAILED_IN_A_ROW_MAX = 8
@@ -13,19 +12,15 @@ export class FailedRuns {
     this.#inARow = 0
   }
 
-  /**
-   * Why this run was not changed: its state does not allow it, or its rows are locked, damaged or refused by the store. Throws the error if it is about
-   * all runs.
-   */
-  whyOf(error: unknown): string {
+  /** Throws the error unless it is about one run: its state does not allow the action, or its rows are locked, damaged or refused by the store. */
+  assertOfOne(error: unknown): void {
     if (isUnreachable(error)) throw error
     if (isContended(error) || isUnavailable(error)) {
       this.#inARow += 1
       if (this.#inARow > FAILED_IN_A_ROW_MAX) throw error
-      return reasonOf(error)
+      return
     }
     if (BelayError.is(error) && error.code !== 'action_refused') throw error
     this.succeeded()
-    return reasonOf(error)
   }
 }

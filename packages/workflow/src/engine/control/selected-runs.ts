@@ -12,6 +12,8 @@ export type SelectedRun = Pick<RunRecord, 'runId' | 'status'>
 export interface Visits {
   /** The most runs to visit. */
   readonly limit: number
+  /** Ends the visits before the next page. */
+  readonly signal?: AbortSignal | undefined
   readonly visit: (page: readonly SelectedRun[]) => Promise<void>
   /** The list names a run that does not exist. */
   readonly onUnknown: (lookup: RunLookup) => void
@@ -19,9 +21,10 @@ export interface Visits {
   readonly onUnread: (runId: string, error: unknown) => void
 }
 
-/** Visits the selected runs page by page. Resolves to whether there are more than the limit. */
+/** Visits the selected runs page by page. Resolves to whether there are more than the limit, or the signal ended the visits. */
 export async function eachPage(adapter: Adapter, selection: Selection, visits: Visits): Promise<boolean> {
   await adapter.open()
+  if (visits.signal?.aborted === true) return true
   return isList(selection)
     ? eachPageOfList(adapter, selection, visits)
     : eachPageOfFilter(adapter, selection, visits)
@@ -34,7 +37,7 @@ export function isList(selection: Selection): selection is readonly RunLookup[] 
 async function eachPageOfFilter(
   adapter: Adapter,
   filter: RunConditions,
-  { limit, visit, onUnread }: Visits,
+  { limit, visit, onUnread, signal }: Visits,
 ): Promise<boolean> {
   let before: string | undefined
   for (let left = limit; ; left -= PAGE) {
@@ -47,6 +50,7 @@ async function eachPageOfFilter(
     const page = new Set(found.slice(0, wanted))
     await visit(read.filter(({ runId }) => page.has(runId)))
     for (const [runId, error] of unread) if (page.has(runId)) onUnread(runId, error)
+    if (signal?.aborted === true) return true
     if (found.length <= wanted) return false
     if (left <= PAGE) return true
     before = found[wanted - 1]
@@ -57,7 +61,7 @@ async function eachPageOfFilter(
 async function eachPageOfList(
   adapter: Adapter,
   lookups: readonly RunLookup[],
-  { limit, visit, onUnknown, onUnread }: Visits,
+  { limit, visit, onUnknown, onUnread, signal }: Visits,
 ): Promise<boolean> {
   const visited = new Set<string>()
   const wanted = lookups.slice(0, limit)
@@ -83,6 +87,7 @@ async function eachPageOfList(
     await visit(page)
     for (const [runId, error] of unread) if (!visited.has(runId)) onUnread(runId, error)
     for (const runId of unread.keys()) visited.add(runId)
+    if (signal?.aborted === true) return true
   }
   return lookups.length > limit
 }

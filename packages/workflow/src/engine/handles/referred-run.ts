@@ -1,5 +1,6 @@
 import type { WorkflowDefinition } from '../../definition/workflow.ts'
 import { checkOptions, key, type OptionTable } from '../../options/index.ts'
+import type { StepRepair } from '../control/action.ts'
 import type { CancelOptions } from '../control/control.ts'
 import type { RunHistoryEntry } from '../control/history.ts'
 import type { ActionOptions, WithinActionOptions } from '../control/options.ts'
@@ -124,23 +125,23 @@ class ReferredRun {
     return (await this.#run(options)).retry(options)
   }
 
-  async retryStep(step: string, options?: ActionOptions): Promise<void> {
+  async retryStep(step: string, options?: ActionOptions): Promise<StepRepair> {
     return (await this.#run(options)).retryStep(step, options)
   }
 
-  async skipStep(step: string, options?: ActionOptions & { readonly output?: unknown }): Promise<void> {
+  async skipStep(step: string, options?: ActionOptions & { readonly output?: unknown }): Promise<StepRepair> {
     return (await this.#run(options)).skipStep(step, options)
   }
 
-  async giveUpStep(step: string, options: ActionOptions & { readonly reason: string }): Promise<void> {
+  async giveUpStep(step: string, options: ActionOptions & { readonly reason: string }): Promise<StepRepair> {
     return (await this.#run(options)).giveUpStep(step, options)
   }
 
-  async retryCompensation(step: string, options?: ActionOptions): Promise<void> {
+  async retryCompensation(step: string, options?: ActionOptions): Promise<StepRepair> {
     return (await this.#run(options)).retryCompensation(step, options)
   }
 
-  async skipCompensation(step: string, options?: ActionOptions): Promise<void> {
+  async skipCompensation(step: string, options?: ActionOptions): Promise<StepRepair> {
     return (await this.#run(options)).skipCompensation(step, options)
   }
 

@@ -4,7 +4,7 @@ import { BelayError } from '../../errors.ts'
 import { checkOptions } from '../../options/index.ts'
 import type { DefinitionRegistry } from '../base/definition-registry.ts'
 import { valuesByKey } from '../base/told-values.ts'
-import type { Action } from '../control/action.ts'
+import type { Action, StepRepair } from '../control/action.ts'
 import type { CancelOptions, Control } from '../control/control.ts'
 import type { RunHistoryEntry } from '../control/history.ts'
 import {
@@ -119,7 +119,7 @@ export interface RunHandle<Outputs = Readonly<Record<string, unknown>>, Sent = R
    */
   retry(options?: ActionOptions): Promise<void>
   /** Makes a step that waits for its next try run now. If the step failed permanently, this retries its run, like `retry()`. */
-  retryStep(step: StepNameOf<Outputs>, options?: ActionOptions): Promise<void>
+  retryStep(step: StepNameOf<Outputs>, options?: ActionOptions): Promise<StepRepair>
   /**
    * Marks a step as `skipped`, with a stand-in for its output, so that its dependents can run. The step must be ready, waiting, or the one that
    * failed the run. It is not undone, unless its handler had succeeded and only its output could not be stored.
@@ -129,18 +129,21 @@ export interface RunHandle<Outputs = Readonly<Record<string, unknown>>, Sent = R
   skipStep<Name extends StepNameOf<Outputs>>(
     step: Name,
     options?: ActionOptions & { readonly output?: StandInFor<OutputAt<Outputs, Name>> },
-  ): Promise<void>
+  ): Promise<StepRepair>
   /**
    * Stops waiting for a handler that neither ends nor reacts to its signal, in a run that is being stopped or undone. Its step or compensation
    * fails with `outcome_unknown`: what the handler did is unknown, and the undo report says so. A `reason` is required.
    *
    * @throws BelayError `action_refused` for a step whose handler is not running, or whose run goes forward: cancel the run first.
    */
-  giveUpStep(step: StepNameOf<Outputs>, options: ActionOptions & { readonly reason: string }): Promise<void>
+  giveUpStep(
+    step: StepNameOf<Outputs>,
+    options: ActionOptions & { readonly reason: string },
+  ): Promise<StepRepair>
   /** Calls a compensation again now, with all its retries. It must have failed permanently or wait for its next try. Throws `action_refused`. */
-  retryCompensation(step: StepNameOf<Outputs>, options?: ActionOptions): Promise<void>
+  retryCompensation(step: StepNameOf<Outputs>, options?: ActionOptions): Promise<StepRepair>
   /** Marks a step as undone whose compensation failed permanently or waits for its next try. Throws `action_refused`. */
-  skipCompensation(step: StepNameOf<Outputs>, options?: ActionOptions): Promise<void>
+  skipCompensation(step: StepNameOf<Outputs>, options?: ActionOptions): Promise<StepRepair>
   /** The actions of operators on the run and the signals it received: the newest `limit` (default 200), oldest first. */
   history(options?: { readonly limit?: number }): Promise<readonly RunHistoryEntry[]>
   /**
@@ -307,27 +310,30 @@ class Handle {
     await this.#act('retry()', { type: 'retry' }, options)
   }
 
-  async retryStep(step: string, options: ActionOptions = {}): Promise<void> {
+  async retryStep(step: string, options: ActionOptions = {}): Promise<StepRepair> {
     checkStepArgument('retryStep()', step)
-    await this.#act('retryStep()', { type: 'retry_step', step }, options)
+    return (await this.#act('retryStep()', { type: 'retry_step', step }, options)).repair!
   }
 
-  async skipStep(step: string, options: ActionOptions & { readonly output?: unknown } = {}): Promise<void> {
-    await this.#parts.control.skipStep(this.id, step, options)
+  async skipStep(
+    step: string,
+    options: ActionOptions & { readonly output?: unknown } = {},
+  ): Promise<StepRepair> {
+    return (await this.#parts.control.skipStep(this.id, step, options)).repair!
   }
 
-  giveUpStep(step: string, options: ActionOptions = {}): Promise<void> {
+  giveUpStep(step: string, options: ActionOptions = {}): Promise<StepRepair> {
     return this.#parts.control.giveUpStep(this.id, step, options)
   }
 
-  async retryCompensation(step: string, options: ActionOptions = {}): Promise<void> {
+  async retryCompensation(step: string, options: ActionOptions = {}): Promise<StepRepair> {
     checkStepArgument('retryCompensation()', step)
-    await this.#act('retryCompensation()', { type: 'retry_compensation', step }, options)
+    return (await this.#act('retryCompensation()', { type: 'retry_compensation', step }, options)).repair!
   }
 
-  async skipCompensation(step: string, options: ActionOptions = {}): Promise<void> {
+  async skipCompensation(step: string, options: ActionOptions = {}): Promise<StepRepair> {
     checkStepArgument('skipCompensation()', step)
-    await this.#act('skipCompensation()', { type: 'skip_compensation', step }, options)
+    return (await this.#act('skipCompensation()', { type: 'skip_compensation', step }, options)).repair!
   }
 
   history(options?: { readonly limit?: number }): Promise<readonly RunHistoryEntry[]> {

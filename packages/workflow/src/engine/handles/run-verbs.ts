@@ -1,3 +1,4 @@
+import type { StepRepair } from '../control/action.ts'
 import type { CancelOptions } from '../control/control.ts'
 import type { ActionOptions, WithinActionOptions } from '../control/options.ts'
 import type { ExplainOptions, Explanation } from '../diagnosis/explain/explanation.ts'
@@ -115,7 +116,7 @@ export abstract class RunVerbs {
     run: Reference,
     step: StepNameOf<OutputsAt<Reference>>,
     options?: ActionOptions,
-  ): Promise<void> {
+  ): Promise<StepRepair> {
     return this.#on('retryStep()', run).retryStep(step, options)
   }
 
@@ -124,7 +125,7 @@ export abstract class RunVerbs {
     run: Reference,
     step: Name,
     options?: ActionOptions & { readonly output?: StandInFor<OutputAt<OutputsAt<Reference>, Name>> },
-  ): Promise<void> {
+  ): Promise<StepRepair> {
     return this.#on('skipStep()', run).skipStep(step, options as ActionOptions)
   }
 
@@ -133,7 +134,7 @@ export abstract class RunVerbs {
     run: Reference,
     step: StepNameOf<OutputsAt<Reference>>,
     options: ActionOptions & { readonly reason: string },
-  ): Promise<void> {
+  ): Promise<StepRepair> {
     return this.#on('giveUpStep()', run).giveUpStep(step, options)
   }
 
@@ -142,7 +143,7 @@ export abstract class RunVerbs {
     run: Reference,
     step: StepNameOf<OutputsAt<Reference>>,
     options?: ActionOptions,
-  ): Promise<void> {
+  ): Promise<StepRepair> {
     return this.#on('retryCompensation()', run).retryCompensation(step, options)
   }
 
@@ -151,7 +152,7 @@ export abstract class RunVerbs {
     run: Reference,
     step: StepNameOf<OutputsAt<Reference>>,
     options?: ActionOptions,
-  ): Promise<void> {
+  ): Promise<StepRepair> {
     return this.#on('skipCompensation()', run).skipCompensation(step, options)
   }
 

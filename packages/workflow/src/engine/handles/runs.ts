@@ -2,7 +2,8 @@ import type { Adapter, RunStatus } from '../../adapter/index.ts'
 import type { WorkflowDefinition } from '../../definition/workflow.ts'
 import { id, type OptionTable, wholeNumber } from '../../options/index.ts'
 import type { SetAside } from '../base/set-aside.ts'
-import { actOnMany, type BulkOptions, type BulkResult, cancelMany, migrateMany } from '../control/bulk.ts'
+import { actOnMany, type BulkOptions, cancelMany, migrateMany } from '../control/bulk.ts'
+import type { BulkResult } from '../control/bulk-result.ts'
 import type { Control } from '../control/control.ts'
 import {
   type DropOptions,
@@ -14,6 +15,7 @@ import type { RunHistoryEntry } from '../control/history.ts'
 import { checkPriority, checkStepArgument, type WithinActionOptions } from '../control/options.ts'
 import { type ReleasedKeys, type ReleaseKeysOptions, releaseKeys } from '../retention/release-keys.ts'
 import { callsOf } from '../runs/collected-calls.ts'
+import { type ExportedRun, exportRuns, type RunsToExport } from '../runs/export-runs.ts'
 import { checkItemsPage, type ItemsPage, readPage } from '../runs/items-page.ts'
 import { listPage } from '../runs/list-runs.ts'
 import { type RunAttempt, readRunAttempts } from '../runs/run-attempt.ts'
@@ -121,6 +123,16 @@ export class Runs {
     const wanted = checkConditions('runs.list()', filter, LIST_OPTIONS)
     await this.#adapter.open()
     return listPage({ adapter: this.#adapter, aside: this.#aside }, wanted)
+  }
+
+  /**
+   * Iterates over matching runs with their steps, items, kept attempts and history, newest first. Reads one run at a time, so that an export takes
+   * little from running steps; a run that cannot be read is left out, as by `list()`. Throws `invalid_option`.
+   *
+   * @param filter.payloads adds inputs, outputs, values, payloads of signals and the messages of errors. Default false: they may be private.
+   */
+  export(filter: RunsToExport = {}): AsyncIterableIterator<ExportedRun> {
+    return exportRuns({ ...this.#dropping, aside: this.#aside }, filter)
   }
 
   /** Counts matching runs, up to `max`, which also bounds the cost. Throws `invalid_option`. */

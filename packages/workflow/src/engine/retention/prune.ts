@@ -15,6 +15,7 @@ import {
   type OptionTable,
   someOf,
   wholeNumber,
+  yesOrNo,
 } from '../../options/index.ts'
 import { countApart } from '../base/count-apart.ts'
 import type { DefinitionRegistry } from '../base/definition-registry.ts'
@@ -64,6 +65,8 @@ export interface PruneOptions {
   readonly batch?: number
   /** Gets every run before it is deleted. */
   readonly archive?: Archive
+  /** True counts the runs that would be deleted, and deletes and archives nothing. Default false. */
+  readonly dryRun?: boolean
   /** Ends the call after the current batch. It then resolves with `more: true`. */
   readonly signal?: AbortSignal
   /** Called after each batch. */
@@ -71,6 +74,7 @@ export interface PruneOptions {
 }
 
 export interface PruneReport {
+  /** The deleted runs; in a dry run, those that would be. */
   readonly pruned: number
   readonly batches: number
   /** There may be more to prune: the limit was reached, or `signal` fired. */
@@ -84,6 +88,7 @@ export interface PruneSettings {
   readonly limit: number
   readonly batch: number
   readonly archive: Archive | undefined
+  readonly dryRun: boolean
   readonly signal: AbortSignal | undefined
   readonly onProgress: PruneOptions['onProgress'] | undefined
 }
@@ -110,6 +115,7 @@ const OPTIONS = {
     default: BATCH_DEFAULT,
   },
   archive: { sets: 'the function that gets every run before it is deleted', takes: callback<Archive>() },
+  dryRun: { sets: 'whether to count without deleting', takes: yesOrNo, default: false },
   signal: { sets: 'the signal that ends the call early', takes: abortSignal },
   onProgress: {
     sets: 'the function called after each batch',
@@ -157,7 +163,9 @@ export async function pruneRuns(
     batchMax: batch,
     limit,
     act: async (runIds) => {
-      const count = await pruneBatch(parts, { ...settings, finishedBefore, runIds })
+      const count = settings.dryRun
+        ? runIds.length
+        : await pruneBatch(parts, { ...settings, finishedBefore, runIds })
       pruned += count
       batches += 1
       // Awaited: if it is asynchronous and fails, the call fails, and not the process.

@@ -39,7 +39,7 @@ export async function readRunAttempts(
   return []
 }
 
-function runAttempt(kept: KeptAttempt): RunAttempt {
+export function runAttempt(kept: KeptAttempt): RunAttempt {
   const { name, direction, round, attempt, workerId, startedAt, finishedAt, ended, error } = kept
   return {
     step: name,
