@@ -23,6 +23,7 @@ import {
   yesOrNo,
 } from '../options/index.ts'
 import { shown } from '../shown.ts'
+import { AROUND, type Around } from './attempt/around.ts'
 import type { ValueLimits } from './attempt/telling.ts'
 import type { CallSettings } from './base/call-settings.ts'
 import { consoleLogger, warningLogger } from './base/console-logger.ts'
@@ -96,6 +97,11 @@ export interface EngineOptions {
    * and errors to the console; in development mode, everything.
    */
   readonly logger?: Logger | PinoLike | false
+  /**
+   * Surrounds the handlers and compensations that this worker calls, for telemetry: {@link Around} has the rules. The first is the outermost.
+   * Default: none, which costs nothing.
+   */
+  readonly around?: readonly Around[]
   /** The source of timers. Default: the adapter's clock if its time is virtual, else the system's clock. */
   readonly clock?: Clock
   /** Randomises retry delays. Default `Math.random`. */
@@ -118,6 +124,8 @@ export interface EngineSettings extends CallSettings {
   readonly keepAttempts: boolean
   readonly storeStacks: boolean
   readonly valueLimits: ValueLimits
+  /** Undefined for none. */
+  readonly around: readonly Around[] | undefined
   /** For the engine's own messages. */
   readonly log: Logger
   /** For those of handlers. */
@@ -177,6 +185,7 @@ const OPTIONS = {
   attempts: { sets: 'whether every attempt is kept', takes: oneOf(['keep']) },
   storeStacks: { sets: 'whether errors are stored with their stacks', takes: yesOrNo, default: true },
   logger: { sets: 'where log messages go', takes: LOGGER_OR_FALSE },
+  around: { sets: 'what surrounds handlers', takes: AROUND, default: [] },
   clock: {
     sets: 'the source of timers',
     takes: having<Clock>('a clock with now and after', ['now', 'after']),
@@ -216,6 +225,7 @@ export function checkEngineOptions(options: EngineOptions): EngineSettings {
     keepAttempts: checked.attempts === 'keep',
     storeStacks: checked.storeStacks,
     valueLimits: { valuesMax: checked.valuesMax, valueMaxBytes: checked.valueMaxBytes },
+    around: checked.around.length === 0 ? undefined : checked.around,
     ...guardLogger(loggerOf(checked.logger, dev), context),
     runtime: {
       clock: checked.clock ?? adapter.clock ?? systemRuntime.clock,

@@ -1,6 +1,7 @@
 import type { Adapter, ChangedRun, NewRun, Settlement, StartedRun } from '../../adapter/index.ts'
 import type { WorkflowDefinition } from '../../definition/workflow.ts'
 import type { Logger } from '../../logger.ts'
+import type { Around } from '../attempt/around.ts'
 import type { ValueLimits } from '../attempt/telling.ts'
 import { hasLimits, limitsOfNewest } from '../base/declared-limits.ts'
 import type { EventHub } from '../base/events.ts'
@@ -27,6 +28,8 @@ export interface WorkerParts extends Followers {
   readonly log: Logger
   /** For what handlers log. */
   readonly handlerLog: Logger
+  /** What surrounds handlers; undefined for nothing. */
+  readonly around: readonly Around[] | undefined
   readonly payloads: PayloadCache
   readonly aside: SetAside
   readonly payloadMaxBytes: number
