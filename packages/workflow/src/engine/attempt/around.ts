@@ -2,6 +2,7 @@ import type { Direction } from '../../adapter/index.ts'
 import type { StepContext } from '../../definition/handler.ts'
 import { type Kind, Refusal } from '../../options/index.ts'
 import { shown } from '../../shown.ts'
+import type { RunTraceparents } from '../base/run-traceparents.ts'
 
 /** The attempt whose handler or compensation an {@link Around} hook surrounds. It has no payloads. */
 export interface HandledAttempt {
@@ -22,6 +23,11 @@ export interface HandledAttempt {
   readonly attempt: number
   /** The handler's: the same for every attempt of this step in this run. */
   readonly idempotencyKey: string
+  /**
+   * The W3C trace context of whoever started the run; undefined if it has none. A promise, because a claim does not bring the run's tags: of a run that was
+   * started elsewhere they are read when the first hook asks, so that hooks which do not ask pay nothing. Rejects with the store's errors.
+   */
+  traceparent(): Promise<string | undefined>
 }
 
 /**
@@ -67,9 +73,13 @@ export class AttemptOfHandler implements HandledAttempt {
   readonly attempt: number
   readonly idempotencyKey: string
 
+  readonly #traceparents: RunTraceparents
+  readonly #tx: unknown
+
   constructor(
     of: Pick<HandledAttempt, 'workflow' | 'version' | 'partOf' | 'direction'>,
     context: StepContext,
+    traceparents: RunTraceparents,
   ) {
     const part = context as Partial<Pick<HandledAttempt, 'itemKey' | 'index' | 'round'>>
     this.workflow = of.workflow
@@ -83,5 +93,11 @@ export class AttemptOfHandler implements HandledAttempt {
     this.direction = of.direction
     this.attempt = context.attempt
     this.idempotencyKey = context.idempotencyKey
+    this.#traceparents = traceparents
+    this.#tx = (context as { readonly tx?: unknown }).tx
+  }
+
+  traceparent(): Promise<string | undefined> {
+    return this.#traceparents.of(this.runId, this.#tx)
   }
 }

@@ -4,6 +4,7 @@ import type { StepContext } from '../../definition/handler.ts'
 import type { WorkflowDefinition } from '../../definition/workflow.ts'
 import type { Logger } from '../../logger.ts'
 import { isThenable } from '../../thenable.ts'
+import type { RunTraceparents } from '../base/run-traceparents.ts'
 import { type Around, AttemptOfHandler, type HandledAttempt } from './around.ts'
 import { belayCallsHandler } from './await-handler.ts'
 import { stepOf } from './expansion.ts'
@@ -12,6 +13,7 @@ import { stepOf } from './expansion.ts'
 export interface AroundParts {
   /** At least one; the first is the outermost. */
   readonly hooks: readonly Around[]
+  readonly traceparents: RunTraceparents
   readonly clock: Clock
   /** The engine's log. */
   readonly log: Logger
@@ -65,9 +67,11 @@ export class SurroundedHandler {
   call(context: StepContext): unknown {
     const { claim, definition } = this.#attempt
     const { name: workflow, version } = definition
+    const { direction } = claim
+    const { traceparents } = this.#parts
     const partOf = isItem(claim.step) ? stepOf(definition, claim.step).name : undefined
     this.#context = context
-    this.#about = new AttemptOfHandler({ workflow, version, partOf, direction: claim.direction }, context)
+    this.#about = new AttemptOfHandler({ workflow, version, partOf, direction }, context, traceparents)
     this.#enter(0)
     if (this.#isCalled) return this.#result()
     this.#isLate = true

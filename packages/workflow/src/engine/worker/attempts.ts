@@ -36,7 +36,7 @@ const STOPPING_MAX = 10_000
 
 export interface AttemptsParts
   extends Omit<AttemptParts, 'onCall' | 'onLateResult' | 'telling' | 'around'>,
-    Pick<SharedParts, 'around' | 'handlerLog' | 'valueLimits'>,
+    Pick<SharedParts, 'around' | 'traceparents' | 'handlerLog' | 'valueLimits'>,
     Pick<PerformerParts, 'concurrency' | 'undoSlots' | 'outage' | 'aside'> {
   readonly adapter: Adapter
   readonly events: EventHub

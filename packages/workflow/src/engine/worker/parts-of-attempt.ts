@@ -3,18 +3,20 @@ import type { Around } from '../attempt/around.ts'
 import type { AttemptParts } from '../attempt/attempt-parts.ts'
 import type { AttemptReports } from '../attempt/attempt-reports.ts'
 import type { ValueLimits } from '../attempt/telling.ts'
+import type { RunTraceparents } from '../base/run-traceparents.ts'
 import type { Teller } from './teller.ts'
 
 /** What the parts of attempts are made of. */
 export type SharedParts = Omit<AttemptParts, 'onCall' | 'onLateResult' | 'telling' | 'around'> & {
   readonly around?: readonly Around[] | undefined
+  readonly traceparents?: RunTraceparents | undefined
   readonly valueLimits: ValueLimits
   readonly handlerLog: Logger
 }
 
 /** What the attempts of a session share. One literal: every attempt reads these, and an object that was spread is slower to read. */
 export function partsOfAttempt(parts: SharedParts, reports: AttemptReports, teller: Teller): AttemptParts {
-  const { runtime, payloads, payloadMaxBytes, children, valueLimits, around: hooks } = parts
+  const { runtime, payloads, payloadMaxBytes, children, valueLimits, around: hooks, traceparents } = parts
   const { handlerLog: log, log: engineLog } = parts
   return {
     runtime,
@@ -25,6 +27,9 @@ export function partsOfAttempt(parts: SharedParts, reports: AttemptReports, tell
     onCall: (attempt) => reports.begun(attempt),
     onLateResult: (attempt) => reports.discarded(attempt, 'timed_out'),
     telling: { ...valueLimits, clock: runtime.clock, log, onTold: (telling) => teller.note(telling) },
-    around: hooks === undefined ? undefined : { hooks, clock: runtime.clock, log: engineLog },
+    around:
+      hooks === undefined || traceparents === undefined
+        ? undefined
+        : { hooks, traceparents, clock: runtime.clock, log: engineLog },
   }
 }

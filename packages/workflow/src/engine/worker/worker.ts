@@ -6,6 +6,7 @@ import type { ValueLimits } from '../attempt/telling.ts'
 import { hasLimits, limitsOfNewest } from '../base/declared-limits.ts'
 import type { EventHub } from '../base/events.ts'
 import type { PayloadCache } from '../base/payload-cache.ts'
+import type { RunTraceparents } from '../base/run-traceparents.ts'
 import type { Runtime } from '../base/runtime.ts'
 import type { SetAside } from '../base/set-aside.ts'
 import type { StoreHistory } from '../base/store-history.ts'
@@ -30,6 +31,7 @@ export interface WorkerParts extends Followers {
   readonly handlerLog: Logger
   /** What surrounds handlers; undefined for nothing. */
   readonly around: readonly Around[] | undefined
+  readonly traceparents?: RunTraceparents | undefined
   readonly payloads: PayloadCache
   readonly aside: SetAside
   readonly payloadMaxBytes: number
