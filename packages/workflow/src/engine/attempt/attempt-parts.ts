@@ -1,12 +1,11 @@
 import type { Logger } from '../../logger.ts'
-import type { Attempt } from './attempt.ts'
 import type { AttemptPayloadsParts } from './attempt-payloads.ts'
 import type { WaitParts } from './child-runs.ts'
 import type { AroundParts } from './surrounded-handler.ts'
 import type { TellingParts } from './telling.ts'
 
 /** What all attempts of a session share. */
-export interface AttemptParts extends AttemptPayloadsParts, WaitParts {
+export interface AttemptParts<Attempt> extends AttemptPayloadsParts, WaitParts {
   readonly payloadMaxBytes: number
   readonly log: Logger
   /** The handler is about to be called. */

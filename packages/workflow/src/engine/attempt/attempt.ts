@@ -43,7 +43,7 @@ export class Attempt implements ContextSource {
   /** When the attempt began, by the engine's clock. */
   startedAt = 0
   readonly origin: ClaimOrigin
-  readonly #parts: AttemptParts
+  readonly #parts: AttemptParts<Attempt>
   readonly #payloads: AttemptPayloads
   readonly #signal = new HandlerSignal()
   #phase: AttemptPhase = 'queued'
@@ -62,7 +62,7 @@ export class Attempt implements ContextSource {
   constructor(
     claim: Claim,
     definition: WorkflowDefinition,
-    parts: AttemptParts,
+    parts: AttemptParts<Attempt>,
     origin: ClaimOrigin = 'queue',
   ) {
     this.claim = claim

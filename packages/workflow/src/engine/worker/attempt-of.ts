@@ -9,7 +9,7 @@ import type { Refused, SetAside } from '../base/set-aside.ts'
 export function attemptOf(
   claim: Claim,
   definition: WorkflowDefinition,
-  parts: AttemptParts,
+  parts: AttemptParts<Attempt>,
   origin: ClaimOrigin,
   aside: SetAside,
 ): Attempt | undefined {

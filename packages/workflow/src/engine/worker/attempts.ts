@@ -35,7 +35,7 @@ import { Teller } from './teller.ts'
 const STOPPING_MAX = 10_000
 
 export interface AttemptsParts
-  extends Omit<AttemptParts, 'onCall' | 'onLateResult' | 'telling' | 'around'>,
+  extends Omit<AttemptParts<Attempt>, 'onCall' | 'onLateResult' | 'telling' | 'around'>,
     Pick<SharedParts, 'around' | 'traceparents' | 'handlerLog' | 'valueLimits'>,
     Pick<PerformerParts, 'concurrency' | 'undoSlots' | 'outage' | 'aside'> {
   readonly adapter: Adapter
@@ -64,7 +64,7 @@ export interface AttemptsParts
  */
 export class Attempts {
   readonly #parts: AttemptsParts
-  readonly #attemptParts: AttemptParts
+  readonly #attemptParts: AttemptParts<Attempt>
   readonly #capacity: Capacity
   readonly #payloads: PayloadCache
   readonly #definitions: ReadonlyMap<number, WorkflowDefinition>

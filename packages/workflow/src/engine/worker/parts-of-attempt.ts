@@ -1,5 +1,6 @@
 import type { Logger } from '../../logger.ts'
 import type { Around } from '../attempt/around.ts'
+import type { Attempt } from '../attempt/attempt.ts'
 import type { AttemptParts } from '../attempt/attempt-parts.ts'
 import type { AttemptReports } from '../attempt/attempt-reports.ts'
 import type { ValueLimits } from '../attempt/telling.ts'
@@ -7,7 +8,7 @@ import type { RunTraceparents } from '../base/run-traceparents.ts'
 import type { Teller } from './teller.ts'
 
 /** What the parts of attempts are made of. */
-export type SharedParts = Omit<AttemptParts, 'onCall' | 'onLateResult' | 'telling' | 'around'> & {
+export type SharedParts = Omit<AttemptParts<Attempt>, 'onCall' | 'onLateResult' | 'telling' | 'around'> & {
   readonly around?: readonly Around[] | undefined
   readonly traceparents?: RunTraceparents | undefined
   readonly valueLimits: ValueLimits
@@ -15,7 +16,11 @@ export type SharedParts = Omit<AttemptParts, 'onCall' | 'onLateResult' | 'tellin
 }
 
 /** What the attempts of a session share. One literal: every attempt reads these, and an object that was spread is slower to read. */
-export function partsOfAttempt(parts: SharedParts, reports: AttemptReports, teller: Teller): AttemptParts {
+export function partsOfAttempt(
+  parts: SharedParts,
+  reports: AttemptReports,
+  teller: Teller,
+): AttemptParts<Attempt> {
   const { runtime, payloads, payloadMaxBytes, children, valueLimits, around: hooks, traceparents } = parts
   const { handlerLog: log, log: engineLog } = parts
   return {
