@@ -170,7 +170,7 @@ export class Engine extends RunVerbs implements AsyncDisposable {
     this.#assertOpen()
     const { tx } = checkOptions('runMany()', options, RUN_MANY_OPTIONS)
     const handleOf = (started: StartedHandle, index: number): RunHandle<OutputsOf<W>, ReceivesOf<W>> =>
-      this.#startedHandle(started, { key: runs[index]?.key, tags: runs[index]?.tags, tx })
+      this.#startedHandle(started, { key: runs[index]?.key, tx })
     return startRuns(this.#startParts(), workflow, runs, handleOf, tx)
   }
 
@@ -300,8 +300,8 @@ export class Engine extends RunVerbs implements AsyncDisposable {
 
   /** Makes the handle of a started run. Emits `run.started` unless a caller's transaction must still commit. */
   #startedHandle<Outputs, Sent>(
-    { id, created, definition, version, taken, collected }: StartedHandle,
-    { key, tags = [], tx }: Pick<RunOptions, 'key' | 'tags'> & { readonly tx?: unknown },
+    { id, created, definition, version, taken, collected, tags = [] }: StartedHandle,
+    { key, tx }: Pick<RunOptions, 'key'> & { readonly tx?: unknown },
     typedBy: number = definition.version,
   ): RunHandle<Outputs, Sent> {
     if (created && tx === undefined)

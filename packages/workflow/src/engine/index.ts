@@ -1,3 +1,4 @@
+export type { Around, HandledAttempt } from './attempt/around.ts'
 export type { EngineEvents, EventListener, RunEvent, RunIdentity, StepEvent } from './base/events.ts'
 export type { StepProgress } from './base/told-values.ts'
 export type { StepRepair } from './control/action.ts'

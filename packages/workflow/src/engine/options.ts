@@ -23,13 +23,16 @@ import {
   yesOrNo,
 } from '../options/index.ts'
 import { shown } from '../shown.ts'
+import { AROUND, type Around } from './attempt/around.ts'
 import type { ValueLimits } from './attempt/telling.ts'
 import type { CallSettings } from './base/call-settings.ts'
 import { consoleLogger, warningLogger } from './base/console-logger.ts'
 import { Context } from './base/context.ts'
 import { isDefinition } from './base/definition-argument.ts'
 import { guardLogger } from './base/guarded-logger.ts'
+import { RunTraceparents } from './base/run-traceparents.ts'
 import { systemRuntime } from './base/runtime.ts'
+import { callersTraceparent } from './base/traceparent.ts'
 import { DEV_LEASE_MS, enterDevelopment } from './development.ts'
 import { isPino, type PinoLike, pinoLogger } from './loggers.ts'
 import { checkRetention, type RetentionPolicy, type RetentionSettings } from './retention/retention-policy.ts'
@@ -96,6 +99,17 @@ export interface EngineOptions {
    * and errors to the console; in development mode, everything.
    */
   readonly logger?: Logger | PinoLike | false
+  /**
+   * Surrounds the handlers and compensations that this worker calls, for telemetry: {@link Around} has the rules. The first is the outermost.
+   * Default: none, which costs nothing.
+   */
+  readonly around?: readonly Around[]
+  /**
+   * Tells the W3C trace context of whoever starts a run: called once in each `run()` and `runMany()`, in the caller's async context, except for starts that
+   * are collected. The run's attempts get it from `attempt.traceparent()`. What it throws, or answers in another form, is logged once and ignored. Children
+   * do not inherit it. Default: runs have one only if their options give it.
+   */
+  readonly traceparent?: () => string | undefined
   /** The source of timers. Default: the adapter's clock if its time is virtual, else the system's clock. */
   readonly clock?: Clock
   /** Randomises retry delays. Default `Math.random`. */
@@ -118,6 +132,8 @@ export interface EngineSettings extends CallSettings {
   readonly keepAttempts: boolean
   readonly storeStacks: boolean
   readonly valueLimits: ValueLimits
+  /** Undefined for none. */
+  readonly around: readonly Around[] | undefined
   /** For the engine's own messages. */
   readonly log: Logger
   /** For those of handlers. */
@@ -177,6 +193,8 @@ const OPTIONS = {
   attempts: { sets: 'whether every attempt is kept', takes: oneOf(['keep']) },
   storeStacks: { sets: 'whether errors are stored with their stacks', takes: yesOrNo, default: true },
   logger: { sets: 'where log messages go', takes: LOGGER_OR_FALSE },
+  around: { sets: 'what surrounds handlers', takes: AROUND, default: [] },
+  traceparent: { sets: 'the trace context of callers', takes: callback<() => string | undefined>() },
   clock: {
     sets: 'the source of timers',
     takes: having<Clock>('a clock with now and after', ['now', 'after']),
@@ -200,6 +218,8 @@ export function checkEngineOptions(options: EngineOptions): EngineSettings {
   const { adapter, retention, dev, schedules } = checked
   const context = new Context()
   if (dev) enterDevelopment(CALL, adapter)
+  const loggers = guardLogger(loggerOf(checked.logger, dev), context)
+  const isSurrounded = checked.around.length > 0
   return {
     adapter,
     dev,
@@ -216,7 +236,10 @@ export function checkEngineOptions(options: EngineOptions): EngineSettings {
     keepAttempts: checked.attempts === 'keep',
     storeStacks: checked.storeStacks,
     valueLimits: { valuesMax: checked.valuesMax, valueMaxBytes: checked.valueMaxBytes },
-    ...guardLogger(loggerOf(checked.logger, dev), context),
+    around: isSurrounded ? checked.around : undefined,
+    traceparents: isSurrounded ? new RunTraceparents(adapter) : undefined,
+    traceparent: checked.traceparent && callersTraceparent(checked.traceparent, loggers.log),
+    ...loggers,
     runtime: {
       clock: checked.clock ?? adapter.clock ?? systemRuntime.clock,
       random: checked.random ?? systemRuntime.random,

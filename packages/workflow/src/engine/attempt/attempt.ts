@@ -4,7 +4,6 @@ import type { StepDefinition, TransactionPolicy } from '../../definition/step.ts
 import type { Wait } from '../../definition/wait.ts'
 import type { WorkflowDefinition } from '../../definition/workflow.ts'
 import type { BelayError } from '../../errors.ts'
-import type { Logger } from '../../logger.ts'
 import { isThenable } from '../../thenable.ts'
 import { presentable } from '../../thrown.ts'
 import { type TimeLimit, timeLimit } from '../base/time-limit.ts'
@@ -13,10 +12,11 @@ import { type BranchEnd, type BranchStep, judgeCase } from '../decisions/decide-
 import type { WaitAnswer } from '../decisions/decide-wait.ts'
 import { retriesAreOver, timeoutError } from './attempt-errors.ts'
 import { type AttemptGate, gateOf } from './attempt-gate.ts'
-import { AttemptPayloads, type AttemptPayloadsParts } from './attempt-payloads.ts'
+import type { AttemptParts } from './attempt-parts.ts'
+import { AttemptPayloads } from './attempt-payloads.ts'
 import type { AttemptPhase, ClaimOrigin } from './attempt-phase.ts'
 import { awaitHandler, belayCallsHandler, TIMEOUT_GRACE_MS } from './await-handler.ts'
-import { nextLook, type WaitParts } from './child-runs.ts'
+import { nextLook } from './child-runs.ts'
 import { CutOff } from './cut-off.ts'
 import type { EnterStep, EntersEnd } from './enter-limits.ts'
 import { dependentsOf, endOfPart, namedItem, stepOf } from './expansion.ts'
@@ -26,18 +26,8 @@ import { HandlerSignal } from './handler-signal.ts'
 import { joinedEnd } from './joined-items.ts'
 import { roundHandler } from './rounds.ts'
 import { serialisedEnd } from './serialised-output.ts'
-import { type Telling, type TellingParts, tellingOf } from './telling.ts'
-
-/** What all attempts of a session share. */
-export interface AttemptParts extends AttemptPayloadsParts, WaitParts {
-  readonly payloadMaxBytes: number
-  readonly log: Logger
-  /** The handler is about to be called. */
-  readonly onCall: (attempt: Attempt) => void
-  /** The handler ended after its attempt had timed out. */
-  readonly onLateResult: (attempt: Attempt) => void
-  readonly telling: TellingParts
-}
+import { SurroundedHandler } from './surrounded-handler.ts'
+import { type Telling, tellingOf } from './telling.ts'
 
 /**
  * One attempt of one step, from claim to outcome: read its payloads, refuse poison, call its handler under a timeout and a signal, serialise what
@@ -53,7 +43,7 @@ export class Attempt implements ContextSource {
   /** When the attempt began, by the engine's clock. */
   startedAt = 0
   readonly origin: ClaimOrigin
-  readonly #parts: AttemptParts
+  readonly #parts: AttemptParts<Attempt>
   readonly #payloads: AttemptPayloads
   readonly #signal = new HandlerSignal()
   #phase: AttemptPhase = 'queued'
@@ -65,13 +55,14 @@ export class Attempt implements ContextSource {
   #called = false
   #cutOff: CutOff | undefined
   #telling: Telling | undefined
+  #surrounded: SurroundedHandler | undefined
   /** When its handler was called, or sent its newest heartbeat. */
   #aliveAt = 0
 
   constructor(
     claim: Claim,
     definition: WorkflowDefinition,
-    parts: AttemptParts,
+    parts: AttemptParts<Attempt>,
     origin: ClaimOrigin = 'queue',
   ) {
     this.claim = claim
@@ -177,7 +168,7 @@ export class Attempt implements ContextSource {
     const { compensation, wait } = this.step
     if (!this.#payloads.owesUndo || compensation === null) return { type: 'relay' }
     if (wait !== null) return this.#look(wait)
-    return this.#call(compensation.run as Handler, compensation, { tx })
+    return this.#call(this.#handler(compensation.run as Handler), compensation, { tx })
   }
 
   /** Performs the attempt in an open transaction; may be called again. Ends when the attempt is cut off, even if its handler continues. */
@@ -202,8 +193,10 @@ export class Attempt implements ContextSource {
   #work(tx: StepTransaction | undefined): AttemptEnd | Promise<AttemptEnd> {
     const { run, cases, map } = this.step
     if (cases !== null) this.#judge = judgeCase(this, cases)
-    const handler = map?.part === 'round' ? roundHandler(this, map, this.#parts.runtime.clock) : run
-    return this.#call(handler, this.step, { tx, asks: openedBy(map) })
+    const asks = openedBy(map)
+    const own = asks === undefined ? this.#handler(run) : run
+    const handler = map?.part === 'round' ? roundHandler(this, own, map, this.#parts.runtime.clock) : own
+    return this.#call(handler, this.step, { tx, asks })
   }
 
   /** For a waiting step: checks whether it may continue, and calls its handler if needed. */
@@ -211,7 +204,17 @@ export class Attempt implements ContextSource {
     const next = nextLook(this, wait, this.#payloads, this.#parts)
     if (next.type !== 'call') return this.#answered(next)
     this.#judge = next.judge
-    return this.#call(next.handler, this.step, next)
+    // A poll's question is the work of its step.
+    return this.#call(wait.kind === 'poll' ? this.#handler(next.handler) : next.handler, this.step, next)
+  }
+
+  /** The handler with its hooks around it. */
+  #handler(run: Handler | null): Handler | null {
+    const { around } = this.#parts
+    if (around === undefined || run === null) return run
+    const surrounded = new SurroundedHandler(this, run, around)
+    this.#surrounded = surrounded
+    return (context) => surrounded.call(context)
   }
 
   #answered(answer: WaitAnswer | BranchEnd | EntersEnd): AttemptEnd {
@@ -272,6 +275,7 @@ export class Attempt implements ContextSource {
         this.interrupt(timeout)
         return timeout
       },
+      onGiveUp: this.#surrounded === undefined ? undefined : (error) => this.#surrounded?.giveUp(error),
       onLateResult: () => this.#parts.onLateResult(this),
       returned: (value) => this.#returned(value),
       threw: (error) => this.#threw(error),

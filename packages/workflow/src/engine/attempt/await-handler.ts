@@ -13,6 +13,8 @@ export interface AwaitedHandler {
   readonly graceMs: number
   /** Called at the timeout: fires the handler's signal and returns the error. */
   readonly onTimeout: (limit: TimeLimit) => BelayError
+  /** Called with that error when the grace period ends before the handler. */
+  readonly onGiveUp: ((error: unknown) => void) | undefined
   /** Called when the handler ends after the grace period. */
   readonly onLateResult: () => void
   readonly returned: (value: unknown) => AttemptEnd
@@ -28,7 +30,7 @@ export const TIMEOUT_GRACE_MS = 5_000
  * grace: its effect is rolled back.
  */
 export function awaitHandler(promise: PromiseLike<unknown>, parts: AwaitedHandler): Promise<AttemptEnd> {
-  const { clock, limit, heartbeats, graceMs, onTimeout, onLateResult, returned, threw } = parts
+  const { clock, limit, heartbeats, graceMs, onTimeout, onGiveUp, onLateResult, returned, threw } = parts
   return new Promise((resolve) => {
     let timeout: BelayError | undefined
     let isOver = false
@@ -36,6 +38,7 @@ export function awaitHandler(promise: PromiseLike<unknown>, parts: AwaitedHandle
     let beats: Pick<Timer, 'cancel'> | undefined
     const giveUp = () => {
       isOver = true
+      onGiveUp?.(timeout)
       resolve({ type: 'threw', error: timeout })
     }
     const timeOut = (over: TimeLimit) => {

@@ -26,7 +26,7 @@ class EndOfRound {
   }
 }
 
-type RoundAttempt = OutputOf & { readonly step: Pick<StepDefinition, 'name' | 'run'> }
+type RoundAttempt = OutputOf & { readonly step: Pick<StepDefinition, 'name'> }
 
 /**
  * The handler of a round, which then decides what follows. After the round's own handler has returned it does not throw: a retry would repeat the
@@ -34,12 +34,13 @@ type RoundAttempt = OutputOf & { readonly step: Pick<StepDefinition, 'name' | 'r
  */
 export function roundHandler(
   attempt: RoundAttempt,
+  run: StepDefinition['run'],
   round: Round,
   clock: Clock,
 ): (context: StepContext) => unknown {
   return (context) => {
     const deciding = { attempt, round, context, clock }
-    const returned = attempt.step.run?.(context)
+    const returned = run?.(context)
     if (!isThenable(returned)) return whatFollows(deciding, returned)
     return Promise.resolve(returned).then((output) => whatFollows(deciding, output))
   }

@@ -17,6 +17,7 @@ import { shown } from '../../shown.ts'
 import type { CallSettings } from '../base/call-settings.ts'
 import { toJsonText } from '../base/payload.ts'
 import { tags } from '../base/tags.ts'
+import { traceparent, withTraceparent } from '../base/traceparent.ts'
 import { answerOf } from '../base/user-code.ts'
 import { inputHash } from './input-hash.ts'
 import { type Prioritised, priorities } from './priorities.ts'
@@ -47,6 +48,7 @@ const OF_MANY = {
   key: { sets: 'the business event that the run belongs to', takes: key },
   tags: { sets: 'the labels to find the run by', takes: tags },
   priority,
+  traceparent: { sets: "the caller's trace context", takes: traceparent },
   ...START_TIMES,
 } satisfies OptionTable
 
@@ -61,28 +63,39 @@ export const RUN_OPTIONS = {
 export function checkedOptions(
   call: string,
   workflow: Pick<WorkflowDefinition, 'name' | 'deadlineMs' | 'start'> & Prioritised,
-  { key, tags, priority, ...times }: SettingsOf<typeof OF_MANY>,
+  { key, tags, priority, traceparent, ...times }: SettingsOf<typeof OF_MANY>,
+  /** The caller's trace context. A run of many calls has no single caller. */
+  callers: string | undefined,
 ): CheckedOptions {
   const { name, deadlineMs, start } = workflow
-  if (start != null) refuseTimes(call, { name, start }, times)
+  if (start != null) refuseForCollecting(call, { name, start }, { ...times, traceparent })
   // No tags are stored as no value.
-  const stored = tags?.length === 0 ? undefined : tags
+  const all = withTraceparent(tags, traceparent ?? (start == null ? callers : undefined))
+  const stored = all.length === 0 ? undefined : all
   const begins = startTimes(call, times, deadlineMs)
   return { key: key ?? null, tags: stored, ...priorities(workflow, priority), ...begins }
 }
 
 /** Refuses options of a start that contradict collecting. */
-function refuseTimes(
+function refuseForCollecting(
   call: string,
   { name, start }: { readonly name: string; readonly start: StartPolicy },
-  given: { readonly startAt?: unknown; readonly delay?: unknown; readonly deadline?: unknown },
+  given: {
+    readonly startAt?: unknown
+    readonly delay?: unknown
+    readonly deadline?: unknown
+    readonly traceparent?: unknown
+  },
 ): void {
-  for (const option of ['startAt', 'delay', 'deadline'] as const) {
+  for (const option of ['startAt', 'delay', 'deadline', 'traceparent'] as const) {
     if (given[option] === undefined) continue
-    const remedy =
-      option === 'deadline'
-        ? 'The deadline of the definition counts from the begin of the run: set it in define().'
-        : `When its runs begin is decided by start in its definition (${start.collect.mode}).`
+    const begins = `When its runs begin is decided by start in its definition (${start.collect.mode}).`
+    const remedy = {
+      startAt: begins,
+      delay: begins,
+      deadline: 'The deadline of the definition counts from the begin of the run: set it in define().',
+      traceparent: 'A run of many calls has no single caller.',
+    }[option]
     throw new BelayError(
       'invalid_option',
       `${call}: ${option} is ${shown(given[option])}, and workflow "${name}" collects its starts. ${remedy} Remove ${option}.`,
@@ -92,16 +105,18 @@ function refuseTimes(
 
 /** Awaits only asynchronous schemas: for a hundred thousand runs, promises would cost more than everything else. */
 export async function checkRuns(
-  settings: Pick<CallSettings, 'payloadMaxBytes' | 'runtime' | 'log'>,
+  settings: Pick<CallSettings, 'payloadMaxBytes' | 'runtime' | 'log' | 'traceparent'>,
   workflow: WorkflowDefinition,
   runs: readonly (RunOptions & { readonly input?: unknown })[],
 ): Promise<readonly CheckedRun[]> {
   // Check all options before calling the first schema, so that a thrown error never leaves a pending promise behind.
   const given = checkArgument('runMany()', 'the runs', runs, NEW_RUNS)
+  // One caller, so one trace context.
+  const callers = settings.traceparent?.()
   const options = given.map((run, index) => {
     const call = `runMany(): run ${index}`
     const { input, ...own } = checkOptions(call, run, WITH_INPUT)
-    return { input, own: checkedOptions(call, workflow, own) }
+    return { input, own: checkedOptions(call, workflow, own, callers) }
   })
   const checked = options.map(({ input, own }) => checkRun(settings, workflow, input, own))
   return checked.some((run) => run instanceof Promise) ? Promise.all(checked) : (checked as CheckedRun[])

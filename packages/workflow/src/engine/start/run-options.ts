@@ -10,6 +10,12 @@ export interface RunOptions extends StartTimes {
    */
   readonly tags?: readonly string[] | undefined
   /**
+   * The W3C trace context of the caller, which hooks of the run's attempts get from `attempt.traceparent()`. It is stored as the tag `traceparent:00-…-01`,
+   * beside the other twenty. Not for workflows that collect their starts. If the key belongs to an earlier run, that run's does not change. Default: what
+   * the engine's option `traceparent` answers.
+   */
+  readonly traceparent?: string | undefined
+  /**
    * Whole number from 0 to 1,000, higher first; default: the definition's. For each level, the run's steps overtake whatever became ready up to a
    * minute before them. Children and follow-ups inherit it. A run that collects calls keeps the priority of the call that opened it.
    */

@@ -40,6 +40,8 @@ export interface StartRunParts {
 export interface StartedHandle {
   readonly id: string
   readonly created: boolean
+  /** As stored, if the call has created the run outside a transaction. */
+  readonly tags?: readonly string[] | undefined
   /** The definition that the caller gave. */
   readonly definition: SavedDefinition
   /** The run's version. It may differ from the given definition's if the key belonged to an earlier run. */
@@ -62,7 +64,8 @@ export async function startRun(
 ): Promise<StartedHandle> {
   checkDefinition('run()', workflow)
   const { tx, ...own } = checkOptions('run()', options, RUN_OPTIONS)
-  const checked = await checkRun(parts.settings, workflow, input, checkedOptions('run()', workflow, own))
+  const given = checkedOptions('run()', workflow, own, parts.settings.traceparent?.())
+  const checked = await checkRun(parts.settings, workflow, input, given)
   const definition = await storedDefinition(parts, workflow, tx)
   if (workflow.start == null) {
     const [run] = await withLimits(workflow, [newRun(parts, definition, checked)], parts.settings)
@@ -88,7 +91,12 @@ export async function startUnchecked(
     parts.settings,
     believing,
     input,
-    checkedOptions('run()', { ...believing, ...prioritised(definition) }, own),
+    checkedOptions(
+      'run()',
+      { ...believing, ...prioritised(definition) },
+      own,
+      parts.settings.traceparent?.(),
+    ),
   )
   return storeRun(parts, definition, newRun(parts, definition, run), tx)
 }
@@ -245,6 +253,7 @@ async function collectRuns(
         definition,
         version: versionOf(found, definition),
         taken: !created && !due,
+        tags: calls[index]!.tags,
       }
       return { ...handle, collected: collectedStart(policy.collect.mode, found) }
     } catch (error) {
@@ -266,18 +275,20 @@ function newRun(
 }
 
 function startedHandle(
-  { payloads }: StartRunParts,
+  { payloads, settings }: StartRunParts,
   definition: SavedDefinition,
   run: NewRun,
   stored: StartedRun,
 ): StartedHandle {
   assertNotFull(run, stored)
-  if (stored.created) payloads.rememberInput(run.runId, run.input)
-  else assertSameInput(run, stored)
+  if (stored.created) {
+    payloads.rememberInput(run.runId, run.input)
+    settings.traceparents?.remember(run)
+  } else assertSameInput(run, stored)
   // A run with a deadline always needs a hint: the deadline may be near.
   const taken = !stored.created || ((stored.claims ?? []).length > 0 && run.deadlineMs === undefined)
   const { runId: id, created } = stored
-  return { id, created, definition, version: versionOf(stored, definition), taken }
+  return { id, created, definition, version: versionOf(stored, definition), taken, tags: run.tags }
 }
 
 function versionOf(stored: StartedRun, { version }: SavedDefinition): number {

@@ -1,6 +1,7 @@
 import type { Claim } from '../../adapter/index.ts'
 import type { WorkflowDefinition } from '../../definition/workflow.ts'
-import { Attempt, type AttemptParts } from '../attempt/attempt.ts'
+import { Attempt } from '../attempt/attempt.ts'
+import type { AttemptParts } from '../attempt/attempt-parts.ts'
 import type { ClaimOrigin } from '../attempt/attempt-phase.ts'
 import type { Refused, SetAside } from '../base/set-aside.ts'
 
@@ -8,7 +9,7 @@ import type { Refused, SetAside } from '../base/set-aside.ts'
 export function attemptOf(
   claim: Claim,
   definition: WorkflowDefinition,
-  parts: AttemptParts,
+  parts: AttemptParts<Attempt>,
   origin: ClaimOrigin,
   aside: SetAside,
 ): Attempt | undefined {

@@ -1,12 +1,11 @@
 import type { Adapter, Claim, LimitEntry, Settlement } from '../../adapter/index.ts'
 import type { WorkflowDefinition } from '../../definition/workflow.ts'
 import type { BelayError } from '../../errors.ts'
-import type { Logger } from '../../logger.ts'
-import type { Attempt, AttemptParts } from '../attempt/attempt.ts'
+import type { Attempt } from '../attempt/attempt.ts'
+import type { AttemptParts } from '../attempt/attempt-parts.ts'
 import type { ClaimOrigin } from '../attempt/attempt-phase.ts'
 import { AttemptReports } from '../attempt/attempt-reports.ts'
 import { leaseLost, runStopping, stepTaken, workerStopping } from '../attempt/interruption.ts'
-import type { ValueLimits } from '../attempt/telling.ts'
 import type { EventHub } from '../base/events.ts'
 import type { OutageWatch } from '../base/outage.ts'
 import type { PayloadCache } from '../base/payload-cache.ts'
@@ -24,7 +23,7 @@ import {
   toTell,
 } from './outcome-of.ts'
 import { overtakenBy } from './overtaken.ts'
-import { partsOfAttempt } from './parts-of-attempt.ts'
+import { partsOfAttempt, type SharedParts } from './parts-of-attempt.ts'
 import { Performer, type PerformerParts } from './performer.ts'
 import { pushBack } from './push-back.ts'
 import { rememberOutcome } from './remember-outcome.ts'
@@ -36,7 +35,8 @@ import { Teller } from './teller.ts'
 const STOPPING_MAX = 10_000
 
 export interface AttemptsParts
-  extends Omit<AttemptParts, 'onCall' | 'onLateResult' | 'telling'>,
+  extends Omit<AttemptParts<Attempt>, 'onCall' | 'onLateResult' | 'telling' | 'around'>,
+    Pick<SharedParts, 'around' | 'traceparents' | 'handlerLog' | 'valueLimits'>,
     Pick<PerformerParts, 'concurrency' | 'undoSlots' | 'outage' | 'aside'> {
   readonly adapter: Adapter
   readonly events: EventHub
@@ -45,8 +45,6 @@ export interface AttemptsParts
   readonly workerId: string
   readonly keepAttempts: boolean
   readonly storeStacks: boolean
-  readonly valueLimits: ValueLimits
-  readonly handlerLog: Logger
   readonly definitions: ReadonlyMap<number, WorkflowDefinition>
   readonly capacity: Capacity
   readonly lease: Lease
@@ -66,7 +64,7 @@ export interface AttemptsParts
  */
 export class Attempts {
   readonly #parts: AttemptsParts
-  readonly #attemptParts: AttemptParts
+  readonly #attemptParts: AttemptParts<Attempt>
   readonly #capacity: Capacity
   readonly #payloads: PayloadCache
   readonly #definitions: ReadonlyMap<number, WorkflowDefinition>

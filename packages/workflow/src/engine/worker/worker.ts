@@ -1,10 +1,12 @@
 import type { Adapter, ChangedRun, NewRun, Settlement, StartedRun } from '../../adapter/index.ts'
 import type { WorkflowDefinition } from '../../definition/workflow.ts'
 import type { Logger } from '../../logger.ts'
+import type { Around } from '../attempt/around.ts'
 import type { ValueLimits } from '../attempt/telling.ts'
 import { hasLimits, limitsOfNewest } from '../base/declared-limits.ts'
 import type { EventHub } from '../base/events.ts'
 import type { PayloadCache } from '../base/payload-cache.ts'
+import type { RunTraceparents } from '../base/run-traceparents.ts'
 import type { Runtime } from '../base/runtime.ts'
 import type { SetAside } from '../base/set-aside.ts'
 import type { StoreHistory } from '../base/store-history.ts'
@@ -27,6 +29,9 @@ export interface WorkerParts extends Followers {
   readonly log: Logger
   /** For what handlers log. */
   readonly handlerLog: Logger
+  /** What surrounds handlers; undefined for nothing. */
+  readonly around: readonly Around[] | undefined
+  readonly traceparents?: RunTraceparents | undefined
   readonly payloads: PayloadCache
   readonly aside: SetAside
   readonly payloadMaxBytes: number
