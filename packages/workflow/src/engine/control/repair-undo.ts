@@ -62,7 +62,7 @@ function undoToRepair(found: RunToChange, name: string, participle: string): Sto
 function whyNot(found: RunToChange, step: StoredStep): readonly [because: string | null, remedy: string] {
   if (step.status !== 'compensating') return [`it is ${step.status}`, parkedIn(found)]
   if (step.workerId !== null) {
-    return ['its compensation is running', 'Wait for it to end; giveUpStep() is for one that hangs.']
+    return ['its compensation is running', 'Wait for it to end, or give up the step if its handler hangs.']
   }
   if (owesNothing(found, step))
     return ['it has nothing to undo, and only keeps the order of the undo', parkedIn(found)]
@@ -71,7 +71,7 @@ function whyNot(found: RunToChange, step: StoredStep): readonly [because: string
     .filter(isUndoOpen)
   if (before.length === 0) return [null, '']
   const names = before.map((other) => `"${other.name}"`).join(', ')
-  return [`it is undone after ${names}`, 'explain() tells what those wait for.']
+  return [`it is undone after ${names}`, 'Its explanation tells what those wait for.']
 }
 
 function isUndoOpen({ status }: StoredStep): boolean {

@@ -113,7 +113,7 @@ function wentBack({ at, isSure, what, remedy }: SetBack): Finding {
   return { type: 'store_went_back', at: new Date(at), isSure, message: what, remedy }
 }
 
-function unusable(adapter: Adapter, { code, message }: BelayError): DoctorReport {
+function unusable(adapter: Adapter, { code, what: message, remedy }: BelayError): DoctorReport {
   return {
     healthy: false,
     findings: [
@@ -121,7 +121,10 @@ function unusable(adapter: Adapter, { code, message }: BelayError): DoctorReport
         type: 'store_unusable',
         code,
         message,
-        remedy: 'No engine can start on this store until this is fixed; the message says how.',
+        remedy:
+          remedy === undefined
+            ? 'No engine can start on this store until this is fixed; the message says how.'
+            : `${remedy} No engine can start on this store until then.`,
       },
     ],
     store: { adapter: adapter.name },

@@ -44,7 +44,7 @@ const FAULTS: Readonly<Record<StrandedStep['fault'], { readonly what: string; re
   childless: {
     what: 'waits for a child that has ended or was deleted',
     remedy:
-      'Call retryStep() for it: it then looks for its child again, and starts another if the first was deleted. If no run was deleted by hand, report it with the rows of both runs.',
+      'Retry the step: it then looks for its child again, and starts another if the first was deleted. If no run was deleted by hand, report it with the rows of both runs.',
   },
 }
 
@@ -84,7 +84,7 @@ function unserved(
     const { workflow, version } = runs
     const stated = derivedFrom?.get(groups[0]!.definitionId)
     const derived = stated === undefined ? '' : ` (a shape of version ${stated}, from development mode)`
-    const drop = `If its code is gone, engine.runs.dropForgotten({ workflow: ${JSON.stringify(workflow)} }) ends them and undoes nothing. Else start`
+    const drop = `If its code is gone, drop the forgotten runs of "${workflow}", which ends them and undoes nothing. Else start`
     return {
       type: 'version_without_worker',
       ...runs,

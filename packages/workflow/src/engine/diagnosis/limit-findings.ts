@@ -9,7 +9,7 @@ export function limitFindings(record: LimitRecord): readonly Finding[] {
   const who = `${counted(waiting, 'step')} wait${waiting === 1 ? 's' : ''} for limit "${limit}"`
   if (concurrency === 0) {
     const message = `${who}, which is set to 0: nobody enters.`
-    const remedy = `Call engine.limits.set('${limit}', …) with a higher ${rate === null ? 'number' : 'rate'}, or engine.limits.reset('${limit}').`
+    const remedy = `Set limit "${limit}" to a higher ${rate === null ? 'number' : 'rate'}, or reset it to what its code declares.`
     return [{ type: 'closed_limit', limit, waiting, message, remedy }]
   }
   // The next instant of a rate may be far away.
@@ -39,7 +39,7 @@ export function circleFindings(
 
 /** How a family stops waiting for itself. */
 export function circleRemedy(limit: string): string {
-  return `Raise the limit for now, with engine.limits.set('${limit}', …), so that both have a slot; then give the child's workflow a limit or a key of its own, or only one of the two workflows the limit.`
+  return `Raise limit "${limit}" for now, so that both have a slot; then give the child's workflow a limit or a key of its own, or only one of the two workflows the limit.`
 }
 
 function ofKey(key: string): string {

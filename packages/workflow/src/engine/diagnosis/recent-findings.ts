@@ -20,7 +20,7 @@ export function failing({ recentRuns }: Diagnosis, { failureRate }: Thresholds):
         ...{ workflow, version, since, ended, failed, runIds, step: failedStep ?? undefined },
         message: `${failed} of ${counted(ended, 'run')} of workflow "${workflow}" version ${version} that ended since ${since.toISOString()} failed${where} (${named(runIds)}).`,
         remedy:
-          'Call explain() of one of these runs: it shows the error with its stack. When the reason is gone, retryMany() sends failed runs forward again.',
+          'Read the explanation of one of these runs: it shows the error with its stack. When the reason is gone, retry the failed runs.',
       }
     })
 }

@@ -50,7 +50,7 @@ function failed(schedules: readonly ScheduleRecord[]): readonly Finding[] {
       schedules: namesOf(schedules),
       message: `The newest firing of ${counted(schedules.length, 'schedule')} could not start a run (${named(namesOf(schedules))}).`,
       remedy:
-        'Read the reason with schedules.history(). Most often the input no longer fits the schema of the newest version: put the schedule with another input, and trigger it.',
+        'Read the reason in the history of the schedule. Most often the input no longer fits the schema of the newest version: put the schedule with another input, and trigger it.',
     },
   ]
 }

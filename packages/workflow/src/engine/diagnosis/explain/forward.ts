@@ -170,7 +170,7 @@ function waitsForSlot(
 function failed({ name, succeeded, error }: StepRecord): StepExplanation {
   const { told, ...last } = lastError(error)
   const took = succeeded ? ' Its handler succeeded, but what it returned could not be stored.' : ''
-  const sentence = `"${name}" failed for good${told} after a pivot had completed, so the run goes forward only: call retryStep() once its cause is repaired, or skipStep() with a stand-in for its output.${took}`
+  const sentence = `"${name}" failed for good${told} after a pivot had completed, so the run goes forward only: retry it once its cause is repaired, or skip it with a stand-in for its output.${took}`
   return { step: name, reason: 'operator', sentence, ...last }
 }
 

@@ -24,7 +24,7 @@ export function explainUndo(found: RunToExplain, step: StepRecord): StepExplanat
   const failures = step.undo?.failures ?? 0
   const { told, ...last } = lastError(step.undo?.error ?? null)
   if (step.status === 'compensation_failed') {
-    const sentence = `The compensation of "${name}" failed for good${told}: call retryCompensation() once its cause is repaired, or skipCompensation() once the step was undone by hand.${withoutOutput(step)}`
+    const sentence = `The compensation of "${name}" failed for good${told}: retry its compensation once the cause is repaired, or skip it once the step was undone by hand.${withoutOutput(step)}`
     return { step: name, reason: 'operator', sentence, ...last }
   }
   if (step.workerId !== null) return compensating(found, step)
@@ -35,7 +35,7 @@ export function explainUndo(found: RunToExplain, step: StepRecord): StepExplanat
     return { step: name, reason: 'paused', sentence }
   }
   if (failures > 0 && availableAt !== null && availableAt > found.now) {
-    const sentence = `The compensation of "${name}" failed ${times(failures)}${told} and is tried again at ${instant(availableAt)}. An operator may call it now with retryCompensation(), mark it as undone with skipCompensation(), or pause() the run.`
+    const sentence = `The compensation of "${name}" failed ${times(failures)}${told} and is tried again at ${instant(availableAt)}. An operator may retry it now, skip it once the step was undone by hand, or pause the run.`
     return { step: name, reason: 'retry', sentence, until: new Date(availableAt), ...last }
   }
   const child = childOf(found, step.step)
