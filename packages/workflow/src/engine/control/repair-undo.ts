@@ -1,5 +1,5 @@
 import type { RunToChange, StepChange, StoredRun, StoredStep } from '../../adapter/index.ts'
-import { compensateOf, owesForItems, owesUndo } from '../decisions/plan-undo.ts'
+import { owesNothing } from '../decisions/plan-undo.ts'
 import { dependentsIn, type Plan, stepNamed } from './plan.ts'
 import { isParked, stepRefusal } from './refusal.ts'
 
@@ -76,19 +76,6 @@ function whyNot(found: RunToChange, step: StoredStep): readonly [because: string
 
 function isUndoOpen({ status }: StoredStep): boolean {
   return status === 'compensating' || status === 'compensation_failed'
-}
-
-/** Whether the step is a relay, which a worker settles without calling a handler. */
-export function owesNothing({ shape, steps }: RunToChange, { step, undoOf, succeeded }: StoredStep): boolean {
-  // With 'started', only steps that had begun were planned: no need to check again.
-  const undone = { status: undoOf ?? 'completed', started: true, succeeded }
-  return (
-    !owesUndo(undone, compensateOf(shape.steps[step]!)) && !owesForItems(shape, step, steps.map(asDrained))
-  )
-}
-
-function asDrained({ status, undoOf, startedAt, succeeded }: StoredStep) {
-  return { status: undoOf ?? status, started: startedAt !== null, succeeded }
 }
 
 function parkedIn({ steps }: RunToChange): string {
