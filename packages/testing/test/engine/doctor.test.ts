@@ -127,6 +127,7 @@ describe('the doctor', () => {
           code: 'schema_outdated',
           message: 'It lacks 0002.',
           remedy: 'Run migrate(). No engine can start on this store until then.',
+          actions: [],
         },
       ],
       store: { adapter: 'memory' },

@@ -124,7 +124,7 @@ describe('an undo that waits for its next attempt', () => {
     await expect(run.cancel({ compensate: false })).rejects.toMatchObject({
       code: 'action_refused',
       message: expect.stringMatching(
-        /cannot be cancelled without its undo: it is being undone\. cancel\(\) stops no undo\. pause\(\) does/,
+        /cannot be cancelled without its undo: it is being undone\. A cancellation stops no undo\. A pause does/,
       ),
     })
 

@@ -1,7 +1,7 @@
 /**
  * A verb that an explanation or a finding may offer, by its name in the API. `migrateRun` is `engine.migrateRun()`, `dropForgotten` is
- * `engine.runs.dropForgotten()`, and names with a dot are below the engine: `limits.set` is `engine.limits.set()`. All others are methods of the run's
- * handle and of `engine.runs`.
+ * `engine.runs.dropForgotten()`, and names with a dot are below the engine: `limits.set` is `engine.limits.set()`. All others are methods of a run's
+ * handle.
  */
 export type OfferedVerb =
   | 'resume'
