@@ -25,6 +25,19 @@ describe.each(servers)('explaining a run with maps, loops and children on $name'
 
     await vi.waitFor(async () => expect(told(await run.explain())).toEqual(explained), { timeout: 20_000 })
 
+    const [shipped] = await engine.runs.list({ parentId: run.id })
+    const facts = (await run.explain()).steps.filter(({ step }) => step === 'ship' || step === 'page[2]')
+    expect(facts).toMatchObject([
+      {
+        step: 'page[2]',
+        actions: [
+          { verb: 'retryStep', step: 'page[2]' },
+          { verb: 'skipStep', step: 'page[2]' },
+        ],
+      },
+      { step: 'ship', childRunId: shipped!.id, actions: [] },
+    ])
+
     open()
     await run.cancel()
     await engine.close()

@@ -9,6 +9,8 @@ export interface ErrorContext {
   readonly step?: string | undefined
   readonly attempt?: number | undefined
   readonly cause?: unknown
+  /** What to do next, as sentences: the message ends with it. */
+  readonly remedy?: string | undefined
 }
 
 // Registered globally, so that an error made by a second copy of this package is still recognised.
@@ -21,15 +23,30 @@ export class BelayError extends Error {
   readonly runId: string | undefined
   readonly step: string | undefined
   readonly attempt: number | undefined
+  /**
+   * What to do next, as sentences; undefined where there is nothing to say, or where it is not told apart from the rest. The message ends with it, so
+   * that whoever reads only the message reads it too.
+   */
+  readonly remedy: string | undefined
 
-  constructor(code: BelayErrorCode, message: string, context: ErrorContext = {}) {
+  /** `what` says what happened and where. The message is `what`, followed by the remedy of the context. */
+  constructor(code: BelayErrorCode, what: string, context: ErrorContext = {}) {
     // Handlers also construct errors, from any value they caught: the constructor must not throw.
-    super(messageOf(message), causeOf(context))
+    super(withRemedy(messageOf(what), remedyOf(context)), causeOf(context))
     this.code = code
+    this.remedy = remedyOf(context)
     this.runId = read(context, 'runId')
     this.step = read(context, 'step')
     this.attempt = read(context, 'attempt')
     Object.defineProperty(this, BRAND, { value: true })
+  }
+
+  /** What happened and where: the message without its remedy, for a surface that shows the remedy on its own, or as a command. */
+  get what(): string {
+    const { message, remedy } = this
+    return remedy !== undefined && message.endsWith(` ${remedy}`)
+      ? message.slice(0, -remedy.length - 1)
+      : message
   }
 
   /** Tells whether a value is a Belay error, also one made by another copy of the package. Never throws. */
@@ -41,6 +58,15 @@ export class BelayError extends Error {
       return false
     }
   }
+}
+
+function withRemedy(what: string, remedy: string | undefined): string {
+  return remedy === undefined ? what : `${what} ${remedy}`
+}
+
+function remedyOf(context: ErrorContext): string | undefined {
+  const remedy = read(context, 'remedy')
+  return typeof remedy === 'string' && remedy !== '' ? remedy : undefined
 }
 
 function causeOf(context: ErrorContext): ErrorOptions | undefined {
@@ -156,7 +182,14 @@ export class StoreUnavailableError extends BelayError {
    * only the member which is refused waits. False: nobody knows whether the call took effect.
    */
   readonly answered: boolean
-  constructor(message: string, context: { readonly cause?: unknown; readonly answered?: boolean } = {}) {
+  constructor(
+    message: string,
+    context: {
+      readonly cause?: unknown
+      readonly answered?: boolean
+      readonly remedy?: string | undefined
+    } = {},
+  ) {
     super('store_unavailable', message, context)
     this.answered = read(context, 'answered') === true
   }

@@ -315,7 +315,7 @@ describe('the doctor in development mode', () => {
     expect(findings[1]?.message).toContain(
       `version ${derived.version} (a shape of version 1, from development mode)`,
     )
-    expect(findings[1]?.remedy).toContain('engine.runs.dropForgotten({ workflow: "trip" })')
+    expect(findings[1]?.remedy).toContain('drop the forgotten runs of "trip"')
     expect(elsewhere.findings[1]?.remedy).not.toContain('dropForgotten')
   })
 })

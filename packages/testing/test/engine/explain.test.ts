@@ -75,7 +75,7 @@ describe('explaining a run', () => {
     expect(told(explanation)).toEqual({
       a: 'operator: "a" is undone after "b", whose compensation failed for good and waits for an operator.',
       b: expect.stringMatching(
-        /^operator: The compensation of "b" failed for good \(PermanentError: never\): call retryCompensation/,
+        /^operator: The compensation of "b" failed for good \(PermanentError: never\): retry its compensation once the cause is repaired/,
       ),
     })
   })

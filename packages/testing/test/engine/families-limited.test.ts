@@ -26,7 +26,8 @@ it('doctor() and explain() name a child that waits for a slot of its own parent,
     {
       ...{ type: 'limit_circle', limit: 'shared', runId: child!.id, holderId: run.id },
       message: `Run ${child!.id} waits for a slot of limit "shared", which run ${run.id} holds: its parent, or one above it, which waits until this run has ended.`,
-      remedy: expect.stringContaining("engine.limits.set('shared', …)"),
+      remedy: expect.stringContaining('Raise limit "shared" for now'),
+      actions: [{ verb: 'limits.set' }],
     },
   ])
   expect(steps[0]?.sentence).toContain(

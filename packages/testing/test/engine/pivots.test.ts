@@ -43,7 +43,7 @@ describe('a run whose pivot has completed', () => {
       `Run ${run.id} is parked after its pivot: 1 step failed for good, and nothing is undone; an operator must retry or skip what failed, and 0 other open steps go on.`,
     )
     expect(steps).toMatchObject([{ step: 'mail', reason: 'operator' }])
-    expect(steps[0]!.sentence).toContain('call retryStep() once its cause is repaired')
+    expect(steps[0]!.sentence).toContain('retry it once its cause is repaired')
 
     broken.clear()
     await run.retryStep('mail')

@@ -54,7 +54,7 @@ describe('an undo that waits for its next attempt', () => {
     expect(reasons(explained)).toEqual({
       reserve: expect.stringMatching(/^dependency: "reserve" is undone after "charge"/),
       charge: expect.stringMatching(
-        /^retry: The compensation of "charge" failed once \(Error: the bank is down\) and is tried again at .*\. An operator may call it now with retryCompensation\(\), mark it as undone with skipCompensation\(\), or pause\(\) the run\.$/,
+        /^retry: The compensation of "charge" failed once \(Error: the bank is down\) and is tried again at .*\. An operator may retry it now, skip it once the step was undone by hand, or pause the run\.$/,
       ),
     })
   })
@@ -124,7 +124,7 @@ describe('an undo that waits for its next attempt', () => {
     await expect(run.cancel({ compensate: false })).rejects.toMatchObject({
       code: 'action_refused',
       message: expect.stringMatching(
-        /cannot be cancelled without its undo: it is being undone\. cancel\(\) stops no undo\. pause\(\) does/,
+        /cannot be cancelled without its undo: it is being undone\. A cancellation stops no undo\. A pause does/,
       ),
     })
 

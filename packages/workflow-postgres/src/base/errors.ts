@@ -95,8 +95,8 @@ export function classified(error: unknown, address: DatabaseAddress, lockTimeout
   if (address.wasOpen === true) return unavailable(error, address)
   return new BelayError(
     'store_misconfigured',
-    `Belay cannot use ${nameOf(address)}: ${sentence(messageOf(error))} ${remedy(address)}`,
-    { cause: error },
+    `Belay cannot use ${nameOf(address)}: ${sentence(messageOf(error))}`,
+    { remedy: remedy(address), cause: error },
   )
 }
 
@@ -131,8 +131,8 @@ const LOCK_NOT_AVAILABLE = '55P03'
 export function contended(cause: unknown, lockTimeoutMs?: number): StoreContendedError {
   const limit = lockTimeoutMs === undefined ? 'its limit' : `${lockTimeoutMs} ms`
   return new StoreContendedError(
-    `Another transaction has held a row or a table that Belay needs for longer than ${limit}. Nothing was written, and Belay tries again. Find the transaction with pg_blocking_pids(), then end it or shorten it.`,
-    { cause },
+    `Another transaction has held a row or a table that Belay needs for longer than ${limit}. Nothing was written, and Belay tries again.`,
+    { remedy: 'Find the transaction with pg_blocking_pids(), then end it or shorten it.', cause },
   )
 }
 
@@ -142,8 +142,12 @@ function unavailable(error: unknown, address: DatabaseAddress): StoreUnavailable
   // A server that answers can be reached.
   const cannot = known !== undefined && code !== null && isSqlState(code) ? 'use' : 'reach'
   return new StoreUnavailableError(
-    `Belay cannot ${cannot} ${nameOf(address)}: ${sentence(messageOf(error))} A running worker keeps trying. ${known ?? 'Check that the server runs and accepts connections.'}`,
-    { cause: error, answered: isOfStatement(error) },
+    `Belay cannot ${cannot} ${nameOf(address)}: ${sentence(messageOf(error))}`,
+    {
+      remedy: `A running worker keeps trying. ${known ?? 'Check that the server runs and accepts connections.'}`,
+      cause: error,
+      answered: isOfStatement(error),
+    },
   )
 }
 

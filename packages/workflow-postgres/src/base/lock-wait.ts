@@ -62,11 +62,11 @@ export function contended(
   const remedy =
     'Find that transaction with pg_blocking_pids() and pg_stat_activity. Keep transactions that call Belay or lock its rows short.'
   if (runIds.length === 1) {
-    const message = `Run ${runId} could not be changed: another transaction has held one of its rows for more than ${seconds} s. ${remedy}`
-    return new StoreContendedError(message, { runId, cause: error })
+    const message = `Run ${runId} could not be changed: another transaction has held one of its rows for more than ${seconds} s.`
+    return new StoreContendedError(message, { remedy, runId, cause: error })
   }
-  const message = `None of ${runIds.length} runs could be changed: another transaction has held a row of one of them for more than ${seconds} s. ${remedy}`
-  return new StoreContendedError(message, { cause: error })
+  const message = `None of ${runIds.length} runs could be changed: another transaction has held a row of one of them for more than ${seconds} s.`
+  return new StoreContendedError(message, { remedy, cause: error })
 }
 
 /** Whether a statement was aborted because it waited too long for a lock. */

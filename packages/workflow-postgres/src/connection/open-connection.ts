@@ -17,5 +17,5 @@ export function openUntil(isClosed: () => boolean, connection: Connection): Conn
 }
 
 export function closedError(): BelayError {
-  return new BelayError('engine_closed', 'This adapter is closed. Create another one.')
+  return new BelayError('engine_closed', 'This adapter is closed.', { remedy: 'Create another one.' })
 }

@@ -118,7 +118,8 @@ async function inSession<Result>(
   if (client.isPooled) {
     throw new BelayError(
       'store_misconfigured',
-      'This migration needs one session for several statements, but a pooler is between Belay and the server. Run migrate() over a direct connection.',
+      'This migration needs one session for several statements, but a pooler is between Belay and the server.',
+      { remedy: 'Run migrate() over a direct connection.' },
     )
   }
   const { rows } = await client.query({ text: LIMITS })

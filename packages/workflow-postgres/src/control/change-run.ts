@@ -43,7 +43,7 @@ export async function changeRun<Answer extends object>(
 
 function movedMeanwhile(runId: string): StoreContendedError {
   return new StoreContendedError(
-    `Run ${runId} could not be changed: it was moved to another version ${MOVES_MAX} times meanwhile. Nothing was written. Try again once it is no longer being moved.`,
-    { runId },
+    `Run ${runId} could not be changed: it was moved to another version ${MOVES_MAX} times meanwhile. Nothing was written.`,
+    { remedy: 'Try again once it is no longer being moved.', runId },
   )
 }

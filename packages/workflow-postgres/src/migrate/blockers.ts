@@ -67,8 +67,12 @@ export function blockedError(
   const who =
     named === ''
       ? 'Nobody was found who holds a lock on its tables: whoever it was may have ended since, or be creating the schema.'
-      : `Held by: ${named}. End those transactions (${remedyFor(blockers)}) or wait for their end.`
-  return new StoreContendedError(`${what} ${who} Then call migrate() again.`, context)
+      : `Held by: ${named}.`
+  const first = named === '' ? '' : `End those transactions (${remedyFor(blockers)}) or wait for their end. `
+  return new StoreContendedError(`${what} ${who}`, {
+    ...context,
+    remedy: `${first}Then call migrate() again.`,
+  })
 }
 
 /** A prepared transaction has no process that could be ended, and outlives the server's. */

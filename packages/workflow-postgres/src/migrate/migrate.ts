@@ -181,7 +181,11 @@ function explained(error: unknown, tag: string, schema: string): unknown {
   const message = error instanceof Error ? error.message : String(error)
   return new BelayError(
     'store_misconfigured',
-    `Migration ${tag} cannot be applied to schema "${schema}": ${sentence(message)} The schema holds something of that name already. Choose another name with the option "schema"; or, if the migrations were run by hand, run the rest of them too.`,
-    { cause: error },
+    `Migration ${tag} cannot be applied to schema "${schema}": ${sentence(message)} The schema holds something of that name already.`,
+    {
+      remedy:
+        'Choose another name with the option "schema"; or, if the migrations were run by hand, run the rest of them too.',
+      cause: error,
+    },
   )
 }

@@ -46,6 +46,9 @@ export async function checkNobodyIsCutOff(
   const seconds = Math.max(...running.map((worker) => worker.seconds))
   throw new BelayError(
     'workers_running',
-    `Schema "${schema}" was not migrated: migration ${stopping.tag} stops older code, and ${running.length === 1 ? 'a worker of older code is' : `${running.length} workers of older code are`} running: ${named.join(', ')}${more}. Stop every process that uses Belay, then call migrate() again. A worker that was killed counts until its lease expires, in ${seconds} s at most. With the option evenIfWorkersRun, migrate() does not wait for that; workers that do run then fail in their statements.`,
+    `Schema "${schema}" was not migrated: migration ${stopping.tag} stops older code, and ${running.length === 1 ? 'a worker of older code is' : `${running.length} workers of older code are`} running: ${named.join(', ')}${more}.`,
+    {
+      remedy: `Stop every process that uses Belay, then call migrate() again. A worker that was killed counts until its lease expires, in ${seconds} s at most. With the option evenIfWorkersRun, migrate() does not wait for that; workers that do run then fail in their statements.`,
+    },
   )
 }

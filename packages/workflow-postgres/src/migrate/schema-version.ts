@@ -71,14 +71,19 @@ function assertUnicode({
   if (encoding === 'UTF8') return
   throw new BelayError(
     'store_misconfigured',
-    `The database "${database}" has the encoding ${encoding}, which cannot store every text. Belay needs UTF8: create a database with ENCODING 'UTF8' TEMPLATE template0, and give Belay that one; or move this one there with pg_dump and psql.`,
+    `The database "${database}" has the encoding ${encoding}, which cannot store every text.`,
+    {
+      remedy:
+        "Belay needs UTF8: create a database with ENCODING 'UTF8' TEMPLATE template0, and give Belay that one; or move this one there with pg_dump and psql.",
+    },
   )
 }
 
 function hiddenError(schema: string, user: string, tables: string): BelayError {
   return new BelayError(
     'store_misconfigured',
-    `Row-level security hides rows of Belay's tables in schema "${schema}" from user "${user}": ${tables}. Turn it off with ALTER TABLE … DISABLE ROW LEVEL SECURITY, or give the user BYPASSRLS.`,
+    `Row-level security hides rows of Belay's tables in schema "${schema}" from user "${user}": ${tables}.`,
+    { remedy: 'Turn it off with ALTER TABLE … DISABLE ROW LEVEL SECURITY, or give the user BYPASSRLS.' },
   )
 }
 
@@ -94,14 +99,17 @@ export async function checkSchemaVersion(
   const { schema, remedy } = store
   const applied = await readApplied(connection, schema)
   if (applied === null) {
-    throw new BelayError('schema_missing', `There are no tables of Belay's in schema "${schema}". ${remedy}`)
+    throw new BelayError('schema_missing', `There are no tables of Belay's in schema "${schema}".`, {
+      remedy,
+    })
   }
   const unknown = checkApplied(applied, schema, known)
   if (applied.length >= known.length) return unknown
   const open = known.slice(applied.length).map(({ tag }) => tag)
   throw new BelayError(
     'schema_outdated',
-    `Schema "${schema}" is older than this version of Belay: it lacks ${open.join(', ')}. ${remedy}`,
+    `Schema "${schema}" is older than this version of Belay: it lacks ${open.join(', ')}.`,
+    { remedy },
   )
 }
 
@@ -146,7 +154,10 @@ function assertUnedited({ tag, hash }: AppliedMigration, known: Migration, schem
   if (known.tag === tag && (hash === null || known.hash === hash)) return
   throw new BelayError(
     'store_misconfigured',
-    `Migration ${tag} of schema "${schema}" is not the one that this version of Belay knows as ${known.tag}: its text was edited. Install the version that made the schema, or choose another schema with the option "schema".`,
+    `Migration ${tag} of schema "${schema}" is not the one that this version of Belay knows as ${known.tag}: its text was edited.`,
+    {
+      remedy: 'Install the version that made the schema, or choose another schema with the option "schema".',
+    },
   )
 }
 
@@ -160,6 +171,9 @@ function tooNew(
   const needed = applied[Math.max(...numbers)] ?? refusing.at(-1)!
   return new BelayError(
     'schema_too_new',
-    `Schema "${schema}" is newer than this version of Belay: it has had migration ${refusing[0]!.tag}, which does not allow code this old. Update @belay/workflow-postgres in this process to a version that has migration ${needed.tag}.`,
+    `Schema "${schema}" is newer than this version of Belay: it has had migration ${refusing[0]!.tag}, which does not allow code this old.`,
+    {
+      remedy: `Update @belay/workflow-postgres in this process to a version that has migration ${needed.tag}.`,
+    },
   )
 }

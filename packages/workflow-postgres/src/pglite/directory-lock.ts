@@ -45,7 +45,8 @@ export function lockDirectory(wanted: string): DirectoryLock {
   }
   throw new BelayError(
     'directory_in_use',
-    `The directory ${directory} could not be locked: other processes keep taking its lock file ${file}. Let only one process use it, and try again.`,
+    `The directory ${directory} could not be locked: other processes keep taking its lock file ${file}.`,
+    { remedy: 'Let only one process use it, and try again.' },
   )
 }
 

@@ -21,16 +21,15 @@ export function notOpened(place: string | undefined, cause: unknown): BelayError
       ' If this was the first time that it was opened, delete the directory then.',
     )
   }
-  return new BelayError(
-    'store_misconfigured',
-    `${what}: ${sentence(messageOf(cause))} A directory must be writable, and be empty or hold a database that this version of PGlite made.`,
-    { cause },
-  )
+  return new BelayError('store_misconfigured', `${what}: ${sentence(messageOf(cause))}`, {
+    remedy: 'A directory must be writable, and be empty or hold a database that this version of PGlite made.',
+    cause,
+  })
 }
 
 function unavailable(what: string, message: string, cause: unknown, more = ''): StoreUnavailableError {
   const remedy = outageRemedy(isOutOfSpace(cause) ? '53100' : codeOf(cause))
-  return new StoreUnavailableError(`${what}: ${sentence(message)} ${remedy}${more}`, { cause })
+  return new StoreUnavailableError(`${what}: ${sentence(message)}`, { remedy: `${remedy}${more}`, cause })
 }
 
 // The number that PGlite's own C library has for ENOSPC; its file system throws objects that are no errors.

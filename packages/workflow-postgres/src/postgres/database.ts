@@ -182,7 +182,8 @@ function checkSpare(max: number, spare: number): void {
   const kept = max > 1 ? ', one of which Belay keeps for leases and hints' : ''
   throw new BelayError(
     'store_misconfigured',
-    `A transactional step needs its own connection, but the pool given to postgres() has only ${counted(max, 'connection')}${kept}. Raise its \`max\` to 3 or more; 10 is a good value.`,
+    `A transactional step needs its own connection, but the pool given to postgres() has only ${counted(max, 'connection')}${kept}.`,
+    { remedy: 'Raise its `max` to 3 or more; 10 is a good value.' },
   )
 }
 

@@ -84,6 +84,10 @@ const ABOUT_SCHEMA: ReadonlySet<string> = new Set(['schema_missing', 'schema_out
 
 function noConnection(limitMs: number, seen = 'It seems to belong to another database.'): BelayError {
   return new StoreUnavailableError(
-    `Belay was given an open transaction as tx before the adapter was open. ${seen} Belay cannot check this inside the transaction, and no other connection answered within ${limitMs} ms. Start the engine, or open() the adapter, before such transactions begin; or give the pool more connections.`,
+    `Belay was given an open transaction as tx before the adapter was open. ${seen} Belay cannot check this inside the transaction, and no other connection answered within ${limitMs} ms.`,
+    {
+      remedy:
+        'Start the engine, or open() the adapter, before such transactions begin; or give the pool more connections.',
+    },
   )
 }

@@ -94,7 +94,13 @@ function exhausted(
   const inUse = pool.totalCount - pool.idleCount - connecting
   const unanswered = connecting === 0 ? '' : `, ${connecting} got no answer from the server yet`
   return new StoreUnavailableError(
-    `Belay waited ${waitedMs} ms for a connection to ${nameOf(address)}: of the ${counted(pool.options.max, 'connection')} in the pool, ${inUse} ${inUse === 1 ? 'is' : 'are'} in use${unanswered}, and ${counted(pool.waitingCount, 'call')} wait. Nothing was written. ${connecting > inUse ? 'Check that the server answers.' : `Look for slow statements and long transactions, or raise ${sizeOption}.`}`,
+    `Belay waited ${waitedMs} ms for a connection to ${nameOf(address)}: of the ${counted(pool.options.max, 'connection')} in the pool, ${inUse} ${inUse === 1 ? 'is' : 'are'} in use${unanswered}, and ${counted(pool.waitingCount, 'call')} wait. Nothing was written.`,
+    {
+      remedy:
+        connecting > inUse
+          ? 'Check that the server answers.'
+          : `Look for slow statements and long transactions, or raise ${sizeOption}.`,
+    },
   )
 }
 
@@ -234,6 +240,10 @@ const LONGEST_TIMER_MS = 2_147_483_647
 
 function unanswered({ address }: LendingParts, limitMs: number): StoreUnavailableError {
   return new StoreUnavailableError(
-    `Belay got no answer from ${nameOf(address)} for ${limitMs} ms, so it cannot know whether its statement took effect. It tries again; check that the server is up and its disk and standbys keep pace, or raise queryTimeoutMs.`,
+    `Belay got no answer from ${nameOf(address)} for ${limitMs} ms, so it cannot know whether its statement took effect.`,
+    {
+      remedy:
+        'It tries again; check that the server is up and its disk and standbys keep pace, or raise queryTimeoutMs.',
+    },
   )
 }

@@ -123,7 +123,11 @@ function ofLibrary(
 
 function unanswered({ address, queryTimeoutMs }: OpenTransactionParts): StoreUnavailableError {
   return new StoreUnavailableError(
-    `Belay got no answer from ${nameOf(address)} for ${queryTimeoutMs} ms in the transaction given as tx. Belay cannot close the transaction's connection, and the statement may still run. Roll the transaction back and discard its connection, then repeat it; check that the server is up and that no lock holds its statements, or raise queryTimeoutMs.`,
+    `Belay got no answer from ${nameOf(address)} for ${queryTimeoutMs} ms in the transaction given as tx. Belay cannot close the transaction's connection, and the statement may still run.`,
+    {
+      remedy:
+        'Roll the transaction back and discard its connection, then repeat it; check that the server is up and that no lock holds its statements, or raise queryTimeoutMs.',
+    },
   )
 }
 
@@ -157,7 +161,11 @@ function bounded(
   const late = () => {
     close(client)
     return new StoreUnavailableError(
-      `Belay got no answer from ${nameOf(address)} for ${queryTimeoutMs} ms in the transaction given as tx. It closed the transaction's connection, so nothing of the transaction is stored. Repeat the transaction; check that the server is up and that no lock holds its statements, or raise queryTimeoutMs.`,
+      `Belay got no answer from ${nameOf(address)} for ${queryTimeoutMs} ms in the transaction given as tx. It closed the transaction's connection, so nothing of the transaction is stored.`,
+      {
+        remedy:
+          'Repeat the transaction; check that the server is up and that no lock holds its statements, or raise queryTimeoutMs.',
+      },
     )
   }
   const query = async (config: QueryConfig | string) => {

@@ -141,24 +141,25 @@ function unconnectedClient(config: pg.ClientConfig): pg.Client {
     return new pg.Client(config)
   } catch {
     // Neither the text nor the error that it caused: both contain the password.
-    throw new BelayError(
-      'store_misconfigured',
-      'The connection string given to postgres() is not a URL. Give one like postgres://user:password@host:5432/database, with special characters in the password percent-encoded.',
-    )
+    throw new BelayError('store_misconfigured', 'The connection string given to postgres() is not a URL.', {
+      remedy:
+        'Give one like postgres://user:password@host:5432/database, with special characters in the password percent-encoded.',
+    })
   }
 }
 
 /** Checks a given url without repeating it in errors: it may contain a password. */
 export function checkUrl(url: string | undefined): string {
   if (url === undefined || url === '') {
-    throw new BelayError(
-      'store_misconfigured',
-      'postgres() was given no connection string. Check that the environment variable is set. Give a URL like postgres://user:password@host:5432/database.',
-    )
+    throw new BelayError('store_misconfigured', 'postgres() was given no connection string.', {
+      remedy:
+        'Check that the environment variable is set. Give a URL like postgres://user:password@host:5432/database.',
+    })
   }
   if (/^postgres(ql)?:\/\//.test(url)) return url
   throw new BelayError(
     'store_misconfigured',
-    'The connection string given to postgres() does not start with postgres:// or postgresql://. Give a URL like postgres://user:password@host:5432/database.',
+    'The connection string given to postgres() does not start with postgres:// or postgresql://.',
+    { remedy: 'Give a URL like postgres://user:password@host:5432/database.' },
   )
 }

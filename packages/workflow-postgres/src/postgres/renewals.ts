@@ -76,7 +76,8 @@ async function inTime<Result>(
     limit = setTimeout(() => {
       reject(
         new StoreUnavailableError(
-          `The renewal of a worker's lease was not answered within ${Math.round(limitMs)} ms. Belay tries again; check that the server answers, and that connections are free.`,
+          `The renewal of a worker's lease was not answered within ${Math.round(limitMs)} ms.`,
+          { remedy: 'Belay tries again; check that the server answers, and that connections are free.' },
         ),
       )
     }, limitMs)

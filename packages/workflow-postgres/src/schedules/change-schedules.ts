@@ -40,7 +40,8 @@ export async function changeSchedules<Answer>(
         return changed
       }
       throw new StoreContendedError(
-        `None of ${request.names.length} schedules could be changed: others kept making and deleting schedules of these names. Nothing was written. Try again.`,
+        `None of ${request.names.length} schedules could be changed: others kept making and deleting schedules of these names. Nothing was written.`,
+        { remedy: 'Try again.' },
       )
     })
   } catch (error) {
@@ -93,7 +94,10 @@ async function cancelAll(transaction: Connection, runIds: readonly string[]): Pr
 function contended(names: readonly string[], cause: unknown): StoreContendedError {
   const what = names.length === 1 ? `Schedule "${names[0]}"` : `${names.length} schedules`
   return new StoreContendedError(
-    `${what} could not be changed: another transaction holds a row that the change needs, of a schedule or of a run. Nothing was written. Find that transaction with pg_blocking_pids() and pg_stat_activity, end it, and try again.`,
-    { cause },
+    `${what} could not be changed: another transaction holds a row that the change needs, of a schedule or of a run. Nothing was written.`,
+    {
+      remedy: 'Find that transaction with pg_blocking_pids() and pg_stat_activity, end it, and try again.',
+      cause,
+    },
   )
 }

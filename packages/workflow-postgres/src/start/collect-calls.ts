@@ -139,7 +139,7 @@ function collectError(error: unknown, calls: readonly NewCall[]): unknown {
       ? `A call of workflow "${call!.workflow}" with the start key ${shown(call!.collectKey)} was not collected: another transaction has called with this key, or holds its run, and has not ended within some seconds.`
       : `None of ${calls.length} calls was collected: another transaction holds the start key of one of them, or its run, and has not ended.`
   const remedy = 'Call again once that transaction has ended; keep transactions that start runs short.'
-  return new StoreContendedError(`${what} ${remedy}`, { cause: error })
+  return new StoreContendedError(what, { remedy, cause: error })
 }
 
 /** Another transaction has stored the same call under another key, after this one looked for it: the next look finds it. */

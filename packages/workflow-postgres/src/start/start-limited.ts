@@ -121,8 +121,8 @@ async function settleSlots(
   const vanished = typeOf('known').find(({ runId }) => created.has(runId) && !taking.has(runId))
   if (vanished !== undefined)
     throw new StoreContendedError(
-      `Run ${vanished.runId} of workflow "${vanished.workflow}" was not started: the run that had its key was deleted at this moment. Start the run again.`,
-      { runId: vanished.runId },
+      `Run ${vanished.runId} of workflow "${vanished.workflow}" was not started: the run that had its key was deleted at this moment.`,
+      { remedy: 'Start the run again.', runId: vanished.runId },
     )
   const unused = [...taking].filter((runId) => !created.has(runId))
   if (unused.length > 0) await connection.query(dropStartSlots, [unused])
@@ -134,8 +134,9 @@ function limitHeld(cause: unknown, runs: readonly NewRun[]): StoreContendedError
     runs.length === 1
       ? `Run ${run!.runId} of workflow "${run!.workflow}" was not started: another transaction holds the key of its limit, and has not ended within some seconds.`
       : `None of ${runs.length} runs was started: another transaction holds the key of a limit of one of them, and has not ended.`
-  return new StoreContendedError(
-    `${what} Start the run again once that transaction has ended; keep transactions that start runs short.`,
-    { runId: runs.length === 1 ? run!.runId : undefined, cause },
-  )
+  return new StoreContendedError(what, {
+    remedy: 'Start the run again once that transaction has ended; keep transactions that start runs short.',
+    runId: runs.length === 1 ? run!.runId : undefined,
+    cause,
+  })
 }

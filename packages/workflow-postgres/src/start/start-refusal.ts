@@ -34,6 +34,11 @@ function keyHeld(error: unknown, runs: readonly NewRun[]): unknown {
     runs.length === 1
       ? `Run ${run!.runId} of workflow "${run!.workflow}" was not started: another transaction has taken its key ${shown(run!.key)}, and has not ended within some seconds.`
       : `None of ${runs.length} runs was started: another transaction holds the key of one of them, and has not ended.`
-  const message = `${what} Start the run again once that transaction has ended; keep transactions that start runs short.`
-  return new StoreContendedError(message, { runId: runs.length === 1 ? run!.runId : undefined, cause: error })
+  const remedy =
+    'Start the run again once that transaction has ended; keep transactions that start runs short.'
+  return new StoreContendedError(what, {
+    remedy,
+    runId: runs.length === 1 ? run!.runId : undefined,
+    cause: error,
+  })
 }

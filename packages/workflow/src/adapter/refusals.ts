@@ -19,8 +19,12 @@ export function refusedStart(runs: readonly NewRun[], reason: string, cause?: un
 export function missingDefinition({ runId, workflow, definitionId }: NewRun): BelayError {
   return new BelayError(
     'unknown_workflow',
-    `Run ${runId} of workflow "${workflow}" was not started: the store has no definition ${definitionId}. Save the workflow's definition first; if it was saved, the database was reset since, and the process must be started again.`,
-    { runId },
+    `Run ${runId} of workflow "${workflow}" was not started: the store has no definition ${definitionId}.`,
+    {
+      remedy:
+        "Save the workflow's definition first; if it was saved, the database was reset since, and the process must be started again.",
+      runId,
+    },
   )
 }
 

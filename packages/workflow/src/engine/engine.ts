@@ -334,7 +334,9 @@ export class Engine extends RunVerbs implements AsyncDisposable {
 
   #assertOpen(): void {
     if (this.#closing !== undefined) {
-      throw new BelayError('engine_closed', 'This engine is closed. Make another one with createEngine().')
+      throw new BelayError('engine_closed', 'This engine is closed.', {
+        remedy: 'Make another one with createEngine().',
+      })
     }
   }
 }

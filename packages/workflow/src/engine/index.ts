@@ -11,6 +11,7 @@ export type { LimitSetting, LimitSnapshot, Limits, RateSnapshot } from './contro
 export type { ActionOptions, WithinActionOptions } from './control/options.ts'
 export type { DoctorOptions, DoctorReport } from './diagnosis/doctor.ts'
 export type {
+  AwaitedLimit,
   ExplainOptions,
   Explanation,
   ItemsLeftOut,
@@ -19,6 +20,7 @@ export type {
   StepReason,
 } from './diagnosis/explain/explanation.ts'
 export type { Finding } from './diagnosis/finding.ts'
+export type { OfferedAction, OfferedVerb } from './diagnosis/offered-action.ts'
 export type { HeldStep, WorkerSnapshot, Workers } from './diagnosis/worker-list.ts'
 export { createEngine, type Engine } from './engine.ts'
 export type { HandleOn } from './handles/handle-on.ts'

@@ -104,7 +104,7 @@ describe('the findings of a diagnosis', () => {
 
     expect(finding?.message).toContain('version 1234567890 (a shape of version 3, from development mode): 2')
     expect(finding?.remedy).toMatch(
-      /^If its code is gone, engine\.runs\.dropForgotten\(\{ workflow: "order" \}\) ends them and undoes nothing\. Else start a worker/,
+      /^If its code is gone, drop the forgotten runs of "order", which ends them and undoes nothing\. Else start a worker/,
     )
   })
 
@@ -208,7 +208,7 @@ describe('the findings of a diagnosis', () => {
     expect(found[1]?.message).toMatch(/is leased to a worker that is not registered/)
     expect(found[2]).toMatchObject({
       message: expect.stringMatching(/waits for a child that has ended or was deleted: nothing will/),
-      remedy: expect.stringContaining('Call retryStep() for it'),
+      remedy: expect.stringContaining('Retry the step: it then looks for its child'),
     })
   })
 
@@ -228,7 +228,7 @@ describe('the findings of a diagnosis', () => {
         runIds: ['r1', 'r2', 'r3', 'r4'],
         message:
           '4 of 20 runs of workflow "order" version 1 that ended since 2025-01-01T23:00:00.000Z failed, most of them at step "charge" (r1, r2, r3, …).',
-        remedy: expect.stringContaining('explain()'),
+        remedy: expect.stringContaining('the explanation of one of these runs'),
       },
     ])
     expect(findings({ recentRuns: [{ ...failing, failed: 2 }] })).toEqual([])

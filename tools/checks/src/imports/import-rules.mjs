@@ -29,10 +29,10 @@ const BELOW_THE_ENGINE = ['base', 'options', 'adapter', 'graph', 'definition']
  */
 const ENGINE_ROOMS = {
   base: [],
-  diagnosis: ['base', 'start'],
   decisions: ['base'],
   runs: ['base'],
   start: ['base'],
+  diagnosis: ['base', 'decisions', 'start'],
   attempt: ['base', 'decisions'],
   worker: ['base', 'decisions', 'attempt'],
   control: ['base', 'decisions', 'runs', 'diagnosis'],

@@ -22,7 +22,7 @@ export function capacity(found: {
       live.length === 1 ? 'the only live worker has no' : `none of the ${live.length} live workers has`
     return {
       reason: 'worker',
-      because: `${none} handlers for ${what}: start one that has, or move the run with migrateRun()`,
+      because: `${none} handlers for ${what}: start one that has`,
     }
   }
   if (able.every(({ slots, busy }) => slots !== null && busy !== null && busy >= slots)) {

@@ -31,7 +31,7 @@ export function planCancel(
   throw runRefusal(
     run,
     'cancelled without its undo',
-    'cancel() stops no undo. pause() does; skipCompensation() marks a single step as undone.',
+    'A cancellation stops no undo. A pause does; to mark a single step as undone, skip its compensation.',
   )
 }
 
@@ -54,11 +54,12 @@ function assertUndoable(found: RunToChange): void {
   const { run, steps, shape } = found
   const pivot = steps.find(({ status }, number) => status === 'completed' && shape.steps[number]!.pivot)!
   const what = `Run ${run.runId} cannot be cancelled: its pivot "${pivot.name}" has completed, so it cannot be undone any more.`
-  throw new BelayError(
-    'action_refused',
-    `${what} Let it go on, or end it with cancel({ compensate: false }), which leaves every effect as it is.`,
-    { runId: run.runId, step: pivot.name },
-  )
+  throw new BelayError('action_refused', what, {
+    runId: run.runId,
+    step: pivot.name,
+    remedy:
+      'Let it go on, or cancel it without its undo (`compensate: false`), which leaves every effect as it is.',
+  })
 }
 
 export function failedWhilePaused({ status, stop, endsAs }: StoredRun): boolean {

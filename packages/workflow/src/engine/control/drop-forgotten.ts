@@ -99,10 +99,10 @@ const LIVE = [...SHOWN_OF_RUNNING, 'paused', 'compensating', 'compensation_faile
 
 function assertDevelopment({ dev }: DropParts): void {
   if (dev) return
-  throw new BelayError(
-    'action_refused',
-    `${CALL} is for development: it ends runs and undoes nothing. Where runs matter, start a worker that has their version, move them with runs.migrateMany(), or cancel them with runs.cancelMany().`,
-  )
+  throw new BelayError('action_refused', `${CALL} is for development: it ends runs and undoes nothing.`, {
+    remedy:
+      'Where runs matter, start a worker that has their version, move them to another version, or cancel them.',
+  })
 }
 
 function namesOf(workflows: readonly WorkflowDefinition[]): readonly string[] {

@@ -1,8 +1,8 @@
 import type { RunToChange, StepChange, StoredStep } from '../../adapter/index.ts'
+import { owesNothing } from '../decisions/plan-undo.ts'
 import { failedWhilePaused, planCancel } from './cancel.ts'
 import { hasNotBegun, type Plan } from './plan.ts'
 import { isForward, stepRefusal } from './refusal.ts'
-import { owesNothing } from './repair-undo.ts'
 
 /**
  * Ends a run whose code is gone, and undoes nothing. A run that goes forward is stopped first, and ends when it is dropped again. Undos that were

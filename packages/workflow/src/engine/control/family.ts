@@ -158,7 +158,7 @@ export async function assertNoFamily(
   if (definition === undefined || !hasChildren(definition.shape)) return
   throw new BelayError(
     'action_refused',
-    `Run ${runId} of "${run.workflow}" cannot be ${action}d in a transaction: it may have children, which ${action} with it. Call ${action}() without tx.`,
-    { runId },
+    `Run ${runId} of "${run.workflow}" cannot be ${action}d in a transaction: it may have children, which ${action} with it.`,
+    { runId, remedy: `Call ${action}() without tx.` },
   )
 }

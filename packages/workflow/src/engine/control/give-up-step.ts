@@ -1,8 +1,8 @@
 import type { RunToChange, StepChange, StoredStep } from '../../adapter/index.ts'
 import { sentence } from '../../words.ts'
+import { owesNothing } from '../decisions/plan-undo.ts'
 import { type Plan, stepNamed } from './plan.ts'
 import { stepRefusal } from './refusal.ts'
-import { owesNothing } from './repair-undo.ts'
 
 /**
  * Stops waiting for a handler that neither ends nor reacts to its signal, in a run that is being stopped. Its step or compensation fails, with an

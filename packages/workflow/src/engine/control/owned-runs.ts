@@ -45,7 +45,10 @@ async function assertDetached(parts: BondParts, { runId, workflow, parent }: Sto
   if (found === null || (await isDetached(parts.registry, found, parent!.step))) return
   throw new BelayError(
     'action_refused',
-    `Run ${runId} of "${workflow}" cannot be retried alone: it shares the fate of its parent. Retry run ${parent!.runId} once it has ended or is parked: its step runs again with a child. If it has completed, start another run instead.`,
-    { runId },
+    `Run ${runId} of "${workflow}" cannot be retried alone: it shares the fate of its parent.`,
+    {
+      runId,
+      remedy: `Retry run ${parent!.runId} once it has ended or is parked: its step runs again with a child. If it has completed, start another run instead.`,
+    },
   )
 }

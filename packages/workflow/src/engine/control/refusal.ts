@@ -26,7 +26,7 @@ function refusal(
   remedy: string,
   step?: string,
 ): BelayError {
-  return new BelayError('action_refused', remedy === '' ? what : `${what} ${remedy}`, { runId, step })
+  return new BelayError('action_refused', what, { runId, step, remedy })
 }
 
 function standingOf(run: Standing): string {
@@ -52,11 +52,11 @@ function standingOf(run: Standing): string {
 /** What to do first about a run's undo. */
 export function remedyOfUndo(run: StoredRun): string {
   if (run.status === 'paused' && !isForward(run)) {
-    return 'Resume it with resume(), and wait until its undo has ended.'
+    return 'Resume it, and wait until its undo has ended.'
   }
   if (run.status === 'compensating') return 'Wait until its undo has ended.'
   if (run.status === 'compensation_failed') {
-    return 'Repair the parked compensation first, with retryCompensation() or skipCompensation().'
+    return 'Repair the parked compensation first: retry it, or skip it.'
   }
   return ''
 }

@@ -49,8 +49,8 @@ export function retriedRow(step: StoredStep): StepChange {
 export function assertRetryable({ run }: RunToChange, participle: string): void {
   if (isForward(run)) {
     const remedy =
-      'Nothing in it has failed for good; retryStep() brings the next try of a waiting step forward.'
-    throw runRefusal(run, participle, run.status === 'paused' ? 'Resume it with resume().' : remedy)
+      'Nothing in it has failed for good. To bring the next try of a step forward, retry that step.'
+    throw runRefusal(run, participle, run.status === 'paused' ? 'Resume it.' : remedy)
   }
   if (run.status === 'completed') throw runRefusal(run, participle, 'Start another run.')
   if (isBuried(run)) {

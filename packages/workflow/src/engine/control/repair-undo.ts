@@ -1,5 +1,5 @@
 import type { RunToChange, StepChange, StoredRun, StoredStep } from '../../adapter/index.ts'
-import { compensateOf, owesForItems, owesUndo } from '../decisions/plan-undo.ts'
+import { owesNothing } from '../decisions/plan-undo.ts'
 import { dependentsIn, type Plan, stepNamed } from './plan.ts'
 import { isParked, stepRefusal } from './refusal.ts'
 
@@ -62,7 +62,7 @@ function undoToRepair(found: RunToChange, name: string, participle: string): Sto
 function whyNot(found: RunToChange, step: StoredStep): readonly [because: string | null, remedy: string] {
   if (step.status !== 'compensating') return [`it is ${step.status}`, parkedIn(found)]
   if (step.workerId !== null) {
-    return ['its compensation is running', 'Wait for it to end; giveUpStep() is for one that hangs.']
+    return ['its compensation is running', 'Wait for it to end, or give up the step if its handler hangs.']
   }
   if (owesNothing(found, step))
     return ['it has nothing to undo, and only keeps the order of the undo', parkedIn(found)]
@@ -71,24 +71,11 @@ function whyNot(found: RunToChange, step: StoredStep): readonly [because: string
     .filter(isUndoOpen)
   if (before.length === 0) return [null, '']
   const names = before.map((other) => `"${other.name}"`).join(', ')
-  return [`it is undone after ${names}`, 'explain() tells what those wait for.']
+  return [`it is undone after ${names}`, 'Its explanation tells what those wait for.']
 }
 
 function isUndoOpen({ status }: StoredStep): boolean {
   return status === 'compensating' || status === 'compensation_failed'
-}
-
-/** Whether the step is a relay, which a worker settles without calling a handler. */
-export function owesNothing({ shape, steps }: RunToChange, { step, undoOf, succeeded }: StoredStep): boolean {
-  // With 'started', only steps that had begun were planned: no need to check again.
-  const undone = { status: undoOf ?? 'completed', started: true, succeeded }
-  return (
-    !owesUndo(undone, compensateOf(shape.steps[step]!)) && !owesForItems(shape, step, steps.map(asDrained))
-  )
-}
-
-function asDrained({ status, undoOf, startedAt, succeeded }: StoredStep) {
-  return { status: undoOf ?? status, started: startedAt !== null, succeeded }
 }
 
 function parkedIn({ steps }: RunToChange): string {

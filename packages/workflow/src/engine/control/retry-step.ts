@@ -31,10 +31,10 @@ export function planRetryStep(found: RunToChange, name: string): Plan {
         const due = { ...step, availableAt: now }
         return { run, steps: [due], queue: [due] }
       }
-      throw refuse('it waits for a time or a signal', 'Send the signal, or skip the step with skipStep().')
+      throw refuse('it waits for a time or a signal', 'Send the signal, or skip the step.')
     }
     case 'pending':
-      throw refuse('it waits for the steps it depends on', 'explain() tells which.')
+      throw refuse('it waits for the steps it depends on', 'The explanation of the run tells which.')
     case 'failed':
       if (!isContinued(found, step)) return retryFailed(found, (other) => other === step)
       throw refuse(

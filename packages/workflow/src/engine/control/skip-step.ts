@@ -18,7 +18,7 @@ export function planSkipStep(found: RunToChange, name: string, output: JsonText)
   if (isForward(run)) return skipForward(found, step, output)
   assertRetryable(found, 'continued by skipping a step')
   if (keepsFailure(found, step)) {
-    const remedy = 'retryStep() runs it again, and the steps that were told of it.'
+    const remedy = 'Retry it instead: it runs again, with the steps that were told of it.'
     throw stepRefusal(run, step, 'skipped', 'the run continued past its failure', remedy)
   }
   if (step.status === 'failed' || step.undoOf === 'failed')
@@ -61,7 +61,7 @@ function assertSkippable(found: RunToChange, step: StoredStep): void {
     case 'running':
       throw refuse(
         'it is running, and what it does cannot be taken back',
-        'Skip it while it waits for its next try; pause() keeps the next try from beginning.',
+        'Skip it while it waits for its next try; a pause of the run keeps the next try from beginning.',
       )
     case 'pending':
       throw refuse(

@@ -11,7 +11,7 @@ import { runRefusal } from './refusal.ts'
 export function planUndoRun(found: RunToChange, reason: string | null): Plan | null {
   const { run } = found
   if (run.stop !== null) return null
-  if (run.status !== 'completed') throw runRefusal(run, 'undone', 'Cancel it with cancel().')
+  if (run.status !== 'completed') throw runRefusal(run, 'undone', 'Cancel it.')
   if (isPastPivot(found)) throw runRefusal(run, 'undone', 'Its pivot has completed, so it keeps its effects.')
   const cause: RunCause = { type: 'cancelled', reason: reason ?? undefined }
   return {

@@ -5,6 +5,7 @@ import {
   isItem,
   placeRows,
   type StepShape,
+  type StoredStep,
   type UndoPlan,
 } from '../../adapter/index.ts'
 import type { StepGraph } from '../../graph/graph.ts'
@@ -90,6 +91,24 @@ export function owesForItems(
   if (compensateAll !== true) return false
   const isItem = ({ kind, dependsOn }: StepShape) => kind !== 'join' && dependsOn[0] === opener
   return rows.some((row, number) => isItem(steps[number]!) && owesUndo(row, compensate))
+}
+
+/** Whether a step that takes part in an undo is a relay, which a worker settles without calling a handler. */
+export function owesNothing(
+  { shape, steps }: { readonly shape: DefinitionShape; readonly steps: readonly UndoneRow[] },
+  { step, undoOf, succeeded }: UndoneRow,
+): boolean {
+  // With 'started', only steps that had begun were planned: no need to check again.
+  const undone = { status: undoOf ?? 'completed', started: true, succeeded }
+  return (
+    !owesUndo(undone, compensateOf(shape.steps[step]!)) && !owesForItems(shape, step, steps.map(asDrained))
+  )
+}
+
+type UndoneRow = Pick<StoredStep, 'step' | 'status' | 'undoOf' | 'startedAt' | 'succeeded'>
+
+function asDrained({ status, undoOf, startedAt, succeeded }: UndoneRow) {
+  return { status: undoOf ?? status, started: startedAt !== null, succeeded }
 }
 
 /** Tells whether a step's compensation must be called, given its status when its run was drained. */

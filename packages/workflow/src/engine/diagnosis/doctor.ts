@@ -4,10 +4,11 @@ import type { Duration } from '../../duration.ts'
 import { BelayError } from '../../errors.ts'
 import { checkOptions, duration, type OptionTable, share } from '../../options/index.ts'
 import { reasonOf } from '../base/set-aside.ts'
-import type { Finding } from './finding.ts'
+import type { Finding, FindingDraft } from './finding.ts'
 import { findingsOf } from './findings.ts'
 import { circleFindings, limitFindings } from './limit-findings.ts'
 import { refused, type SetAsideWork } from './refused-findings.ts'
+import { retriesOf } from './retries.ts'
 import { scheduleFindings } from './schedule-findings.ts'
 
 export interface DoctorOptions {
@@ -78,7 +79,7 @@ export async function doctor(
   const derivedFrom = await derivedVersions(adapter, diagnosis)
   const limits = await adapter.readLimits()
   const waits = limits.some(({ waiting, inUse }) => waiting > 0 && inUse > 0)
-  const findings = [
+  const found = [
     ...(setBack === undefined ? [] : [wentBack(setBack)]),
     ...[...aside, ...unread].map((one) => refused(one, diagnosis.now)),
     ...findingsOf(diagnosis, { pausedMs, failureRate, dev, derivedFrom }),
@@ -86,6 +87,7 @@ export async function doctor(
     ...limits.flatMap(limitFindings),
     ...circleFindings(limits, waits ? await adapter.readLimitCircles() : []),
   ]
+  const findings = await Promise.all(found.map((one) => withActions(adapter, one)))
   return {
     healthy: findings.length === 0,
     findings,
@@ -109,11 +111,18 @@ async function derivedVersions(
   )
 }
 
-function wentBack({ at, isSure, what, remedy }: SetBack): Finding {
+async function withActions(adapter: Adapter, draft: FindingDraft): Promise<Finding> {
+  // Only the store knows which of them can be retried only through their parents.
+  const actions =
+    draft.type === 'failing_runs' ? await retriesOf(adapter, draft.runIds) : (draft.actions ?? [])
+  return { ...draft, actions }
+}
+
+function wentBack({ at, isSure, what, remedy }: SetBack): FindingDraft {
   return { type: 'store_went_back', at: new Date(at), isSure, message: what, remedy }
 }
 
-function unusable(adapter: Adapter, { code, message }: BelayError): DoctorReport {
+function unusable(adapter: Adapter, { code, what: message, remedy }: BelayError): DoctorReport {
   return {
     healthy: false,
     findings: [
@@ -121,7 +130,11 @@ function unusable(adapter: Adapter, { code, message }: BelayError): DoctorReport
         type: 'store_unusable',
         code,
         message,
-        remedy: 'No engine can start on this store until this is fixed; the message says how.',
+        remedy:
+          remedy === undefined
+            ? 'No engine can start on this store until this is fixed; the message says how.'
+            : `${remedy} No engine can start on this store until then.`,
+        actions: [],
       },
     ],
     store: { adapter: adapter.name },

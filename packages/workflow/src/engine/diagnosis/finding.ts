@@ -1,8 +1,21 @@
 import type { StrandedStep, UnknownLeases } from '../../adapter/index.ts'
 import type { BelayErrorCode } from '../../errors.ts'
+import type { OfferedAction } from './offered-action.ts'
 
-/** A reason why runs do not progress, or soon will not. `message` says what is wrong, `remedy` what to do. */
-export type Finding = FindingFacts & { readonly message: string; readonly remedy: string }
+/** A reason why runs do not progress, or soon will not. `message` says what is wrong, `remedy` what to do, `actions` which verbs do it. */
+export type Finding = FindingFacts & {
+  readonly message: string
+  readonly remedy: string
+  /** What an operator may do now about it, the gentlest first. Empty if it takes something else, like a worker, or a look at a run with `explain()`. */
+  readonly actions: readonly OfferedAction[]
+}
+
+/** A finding as it is made: most offer nothing. */
+export type FindingDraft = FindingFacts & {
+  readonly message: string
+  readonly remedy: string
+  readonly actions?: readonly OfferedAction[]
+}
 
 type FindingFacts =
   /** No live worker has handlers for this version, and some of its runs have not ended. They wait; they do not fail. */

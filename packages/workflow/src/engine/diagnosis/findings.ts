@@ -8,7 +8,7 @@ import type {
   WorkerRecord,
 } from '../../adapter/index.ts'
 import { counted } from '../../words.ts'
-import { type Finding, named, type SomeRuns, type Thresholds } from './finding.ts'
+import { type FindingDraft, named, type SomeRuns, type Thresholds } from './finding.ts'
 import { failing, growing } from './recent-findings.ts'
 
 /** How long after the end of its lease a worker becomes a finding: any live worker sweeps every few seconds. */
@@ -17,7 +17,7 @@ const CANCEL_AND_REPORT =
   'This should be impossible, unless rows were changed by hand: cancel the run to have it undone, and report it with the rows of the run.'
 
 /** Turns a diagnosis into findings, the worst first. */
-export function findingsOf(diagnosis: Diagnosis, thresholds: Thresholds): readonly Finding[] {
+export function findingsOf(diagnosis: Diagnosis, thresholds: Thresholds): readonly FindingDraft[] {
   const { now, workers, liveRuns, overdueSteps, strandedSteps, unknownLeases } = diagnosis
   const live = workers.filter((worker) => holdsLease(worker, now))
   const pausedBefore = now - thresholds.pausedMs
@@ -38,27 +38,38 @@ export function findingsOf(diagnosis: Diagnosis, thresholds: Thresholds): readon
   ]
 }
 
-const FAULTS: Readonly<Record<StrandedStep['fault'], { readonly what: string; readonly remedy: string }>> = {
-  unqueued: { what: 'can be claimed, but is in no queue', remedy: CANCEL_AND_REPORT },
-  unheld: { what: 'is leased to a worker that is not registered', remedy: CANCEL_AND_REPORT },
+const FAULTS: Readonly<
+  Record<
+    StrandedStep['fault'],
+    { readonly what: string; readonly remedy: string; readonly verb: 'cancel' | 'retryStep' }
+  >
+> = {
+  unqueued: { what: 'can be claimed, but is in no queue', remedy: CANCEL_AND_REPORT, verb: 'cancel' },
+  unheld: {
+    what: 'is leased to a worker that is not registered',
+    remedy: CANCEL_AND_REPORT,
+    verb: 'cancel',
+  },
   childless: {
     what: 'waits for a child that has ended or was deleted',
     remedy:
-      'Call retryStep() for it: it then looks for its child again, and starts another if the first was deleted. If no run was deleted by hand, report it with the rows of both runs.',
+      'Retry the step: it then looks for its child again, and starts another if the first was deleted. If no run was deleted by hand, report it with the rows of both runs.',
+    verb: 'retryStep',
   },
 }
 
-function stranded({ runId, workflow, version, name: step, fault }: StrandedStep): Finding {
-  const { what, remedy } = FAULTS[fault]
+function stranded({ runId, workflow, version, name: step, fault }: StrandedStep): FindingDraft {
+  const { what, remedy, verb } = FAULTS[fault]
   return {
     type: 'stranded_step',
     ...{ runId, workflow, version, step, fault },
     message: `Step "${step}" of run ${runId} (workflow "${workflow}" version ${version}) ${what}: nothing will ever run it.`,
     remedy,
+    actions: [verb === 'cancel' ? { verb, run: runId } : { verb, step, run: runId }],
   }
 }
 
-function unknownTo(leases: UnknownLeases): Finding {
+function unknownTo(leases: UnknownLeases): FindingDraft {
   const { workerId, name, held, known } = leases
   return {
     type: 'unknown_leases',
@@ -73,7 +84,7 @@ function unserved(
   liveRuns: readonly LiveRuns[],
   live: readonly WorkerRecord[],
   { dev, derivedFrom }: Thresholds,
-): readonly Finding[] {
+): readonly FindingDraft[] {
   const byDefinition = new Map<number, LiveRuns[]>()
   for (const runs of liveRuns) {
     if (live.some((worker) => mayRun(worker, runs.definitionId))) continue
@@ -84,12 +95,18 @@ function unserved(
     const { workflow, version } = runs
     const stated = derivedFrom?.get(groups[0]!.definitionId)
     const derived = stated === undefined ? '' : ` (a shape of version ${stated}, from development mode)`
-    const drop = `If its code is gone, engine.runs.dropForgotten({ workflow: ${JSON.stringify(workflow)} }) ends them and undoes nothing. Else start`
+    // What is being undone is undone by its own version, and cannot be cancelled any more.
+    const goesForward = groups.some(({ status }) => status === 'running' || status === 'paused')
+    const drop = `If its code is gone, drop the forgotten runs of "${workflow}", which ends them and undoes nothing. Else start`
     return {
       type: 'version_without_worker',
       ...runs,
       message: `No live worker has handlers for workflow "${workflow}" version ${version}${derived}: ${counted(runs.runs, 'run')} cannot go on, the oldest since ${runs.oldest.toISOString()} (${named(runs.runIds)}).`,
       remedy: `${dev ? drop : 'Start'} a worker whose \`workflows\` include version ${version} of "${workflow}" with its handlers, move the runs to another version, or cancel them. They wait until then.`,
+      actions: [
+        ...(goesForward ? ([{ verb: 'migrateRun' }, { verb: 'cancel' }] as const) : []),
+        ...(dev ? ([{ verb: 'dropForgotten' }] as const) : []),
+      ],
     }
   })
 }
@@ -99,7 +116,7 @@ function mayRun({ definitionIds }: WorkerRecord, definitionId: number): boolean 
   return definitionIds === null || definitionIds.includes(definitionId)
 }
 
-function parked(group: LiveRuns): Finding {
+function parked(group: LiveRuns): FindingDraft {
   const runs = someRuns([group])
   return {
     type: 'parked_runs',
@@ -115,7 +132,7 @@ function isOverlooked(worker: WorkerRecord, now: number): boolean {
   return !holdsLease(worker, now) && (silentSince === null || silentSince + SWEEP_GRACE_MS <= now)
 }
 
-function deadWorker({ workerId, name, host, leaseExpiresAt }: WorkerRecord): Finding {
+function deadWorker({ workerId, name, host, leaseExpiresAt }: WorkerRecord): FindingDraft {
   const since = leaseExpiresAt === null ? undefined : new Date(leaseExpiresAt)
   const where = host === null ? '' : ` on ${host}`
   const when = since === undefined ? 'it gave up its lease' : `its lease ran out at ${since.toISOString()}`
@@ -127,7 +144,7 @@ function deadWorker({ workerId, name, host, leaseExpiresAt }: WorkerRecord): Fin
   }
 }
 
-function overdue(due: OverdueSteps, live: readonly WorkerRecord[]): readonly Finding[] {
+function overdue(due: OverdueSteps, live: readonly WorkerRecord[]): readonly FindingDraft[] {
   const able = live.filter((worker) => mayRun(worker, due.definitionId))
   // Without such a worker, the whole version is a finding of its own.
   if (able.length === 0) return []
@@ -163,17 +180,18 @@ function overdue(due: OverdueSteps, live: readonly WorkerRecord[]): readonly Fin
   ]
 }
 
-function paused(group: LiveRuns): Finding {
+function paused(group: LiveRuns): FindingDraft {
   const runs = someRuns([group])
   return {
     type: 'paused_runs',
     ...runs,
     message: `${counted(runs.runs, 'run')} of workflow "${runs.workflow}" version ${runs.version} ${runs.runs === 1 ? 'is' : 'are'} paused, the longest since ${runs.oldest.toISOString()} (${named(runs.runIds)}).`,
     remedy: 'Resume or cancel them; paused runs never go on by themselves.',
+    actions: [{ verb: 'resume' }, { verb: 'cancel' }],
   }
 }
 
-function partlyChecked(liveRuns: readonly LiveRuns[]): Finding {
+function partlyChecked(liveRuns: readonly LiveRuns[]): FindingDraft {
   const runs = sum(liveRuns.map((group) => group.runs))
   return {
     type: 'partly_checked',

@@ -1,6 +1,6 @@
 import type { Diagnosis, OverdueSteps } from '../../adapter/index.ts'
 import { counted } from '../../words.ts'
-import { type Finding, named, type Thresholds } from './finding.ts'
+import { type FindingDraft, named, type Thresholds } from './finding.ts'
 
 /** Fewer failures say nothing about a workflow. */
 const FAILURES_MIN = 3
@@ -9,7 +9,7 @@ const GROWTH_MIN = 1.1
 const STARTS_MIN = 20
 
 /** Versions of which many runs failed of late. */
-export function failing({ recentRuns }: Diagnosis, { failureRate }: Thresholds): readonly Finding[] {
+export function failing({ recentRuns }: Diagnosis, { failureRate }: Thresholds): readonly FindingDraft[] {
   return recentRuns
     .filter(({ failed, ended }) => failed >= FAILURES_MIN && failed >= failureRate * ended)
     .map(({ workflow, version, ended, endedSince, failed, failedStep, failedRunIds: runIds }) => {
@@ -20,7 +20,7 @@ export function failing({ recentRuns }: Diagnosis, { failureRate }: Thresholds):
         ...{ workflow, version, since, ended, failed, runIds, step: failedStep ?? undefined },
         message: `${failed} of ${counted(ended, 'run')} of workflow "${workflow}" version ${version} that ended since ${since.toISOString()} failed${where} (${named(runIds)}).`,
         remedy:
-          'Call explain() of one of these runs: it shows the error with its stack. When the reason is gone, retryMany() sends failed runs forward again.',
+          'Read the explanation of one of these runs: it shows the error with its stack. When the reason is gone, retry the failed runs.',
       }
     })
 }
@@ -29,7 +29,7 @@ export function failing({ recentRuns }: Diagnosis, { failureRate }: Thresholds):
 export function growing(
   overdueSteps: readonly OverdueSteps[],
   { recentRuns, now }: Diagnosis,
-): readonly Finding[] {
+): readonly FindingDraft[] {
   return overdueSteps.flatMap(({ definitionId, workflow, version, steps }) => {
     const recent = recentRuns.find((runs) => runs.definitionId === definitionId)
     if (recent === undefined || recent.started < STARTS_MIN) return []

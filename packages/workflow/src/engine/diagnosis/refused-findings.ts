@@ -1,5 +1,5 @@
 import { sentence } from '../../words.ts'
-import type { Finding } from './finding.ts'
+import type { FindingDraft } from './finding.ts'
 
 /** Something that the engine has set aside. */
 export interface SetAsideWork {
@@ -15,7 +15,10 @@ export interface SetAsideWork {
 }
 
 /** What fails in this process while it succeeds for others. `now` is the store's, in epoch milliseconds. */
-export function refused({ during, runId, step, name, reason, forMs }: SetAsideWork, now: number): Finding {
+export function refused(
+  { during, runId, step, name, reason, forMs }: SetAsideWork,
+  now: number,
+): FindingDraft {
   const run = [name, runId === undefined ? undefined : `run ${runId}`].filter((part) => part !== undefined)
   const what = [...(step === undefined ? [] : [`step "${step}"`]), ...run].join(' of ')
   const since = new Date(now - forMs)

@@ -2,7 +2,7 @@ import { holdsLease } from '../../adapter/holds-lease.ts'
 import type { Adapter, Diagnosis, ScheduleRecord } from '../../adapter/index.ts'
 import { counted } from '../../words.ts'
 import { newestStored } from '../start/newest-stored.ts'
-import { type Finding, named } from './finding.ts'
+import { type FindingDraft, named } from './finding.ts'
 
 /** The most schedules that are looked at for each kind of finding, and in a finding. */
 const SCHEDULES_MAX = 1_000
@@ -13,7 +13,7 @@ export async function scheduleFindings(
   adapter: Adapter,
   { now, workers }: Pick<Diagnosis, 'now' | 'workers'>,
   overdueMs: number,
-): Promise<readonly Finding[]> {
+): Promise<readonly FindingDraft[]> {
   const read = async (filter: { readonly due?: true; readonly failing?: true; readonly paused?: false }) =>
     (await adapter.readSchedules({ ...filter, limit: SCHEDULES_MAX })).schedules
   const active = await read({ paused: false })
@@ -27,7 +27,7 @@ export async function scheduleFindings(
   ]
 }
 
-function late(schedules: readonly ScheduleRecord[]): readonly Finding[] {
+function late(schedules: readonly ScheduleRecord[]): readonly FindingDraft[] {
   const [first] = schedules
   if (first === undefined) return []
   const oldest = new Date(first.dueAt!)
@@ -42,7 +42,7 @@ function late(schedules: readonly ScheduleRecord[]): readonly Finding[] {
   ]
 }
 
-function failed(schedules: readonly ScheduleRecord[]): readonly Finding[] {
+function failed(schedules: readonly ScheduleRecord[]): readonly FindingDraft[] {
   if (schedules.length === 0) return []
   return [
     {
@@ -50,7 +50,7 @@ function failed(schedules: readonly ScheduleRecord[]): readonly Finding[] {
       schedules: namesOf(schedules),
       message: `The newest firing of ${counted(schedules.length, 'schedule')} could not start a run (${named(namesOf(schedules))}).`,
       remedy:
-        'Read the reason with schedules.history(). Most often the input no longer fits the schema of the newest version: put the schedule with another input, and trigger it.',
+        'Read the reason in the history of the schedule. Most often the input no longer fits the schema of the newest version: put the schedule with another input, and trigger it.',
     },
   ]
 }
@@ -66,14 +66,14 @@ async function unserved(
   adapter: Adapter,
   schedules: readonly ScheduleRecord[],
   served: ReadonlySet<number> | null,
-): Promise<readonly Finding[]> {
+): Promise<readonly FindingDraft[]> {
   if (served === null) return []
   const byWorkflow = new Map<string, ScheduleRecord[]>()
   for (const schedule of schedules) {
     const key = JSON.stringify([schedule.workflow, schedule.spec.version])
     byWorkflow.set(key, [...(byWorkflow.get(key) ?? []), schedule])
   }
-  const findings: Finding[] = []
+  const findings: FindingDraft[] = []
   for (const own of byWorkflow.values()) {
     const { workflow, spec } = own[0]!
     const definition =
@@ -86,6 +86,7 @@ async function unserved(
       ...{ workflow, schedules: namesOf(own) },
       message: `${counted(own.length, 'schedule')} of workflow "${workflow}" (${named(namesOf(own))}): no live worker has handlers for ${definition === null ? 'it, and it is not stored' : `version ${definition.version}, which their runs follow`}.`,
       remedy: `Start a worker whose \`workflows\` include ${definition === null ? `"${workflow}"` : `version ${definition.version} of "${workflow}"`}, or pause these schedules. Their runs wait until then.`,
+      actions: [{ verb: 'schedules.pause' }],
     })
   }
   return findings

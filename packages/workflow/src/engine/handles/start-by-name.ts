@@ -92,6 +92,10 @@ function unknownWorkflow(
       : ` There is version ${others.sort((one, other) => one - other).join(', ')}.`
   return new BelayError(
     'unknown_workflow',
-    `run(): there is no ${what} in this engine's \`workflows\`, and none is stored.${near} Start an engine that has the definition, or start a run with the definition itself: either stores it.`,
+    `run(): there is no ${what} in this engine's \`workflows\`, and none is stored.${near}`,
+    {
+      remedy:
+        'Start an engine that has the definition, or start a run with the definition itself: either stores it.',
+    },
   )
 }

@@ -4,7 +4,7 @@ import { BelayError } from '../../errors.ts'
 export function closedError(runId: string): BelayError {
   return new BelayError(
     'engine_closed',
-    `The engine was closed while run ${runId} was awaited. The run goes on. To await it again, call result() of engine.runs.handle(id) on another engine.`,
-    { runId },
+    `The engine was closed while run ${runId} was awaited. The run goes on.`,
+    { runId, remedy: 'To await it again, call result() of engine.runs.handle(id) on another engine.' },
   )
 }

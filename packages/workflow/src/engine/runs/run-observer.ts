@@ -243,7 +243,7 @@ function hasChanged(observed: Observed | undefined, now: ObservedRun | undefined
 function closedError(runId: string): BelayError {
   return new BelayError(
     'engine_closed',
-    `The engine was closed while run ${runId} was watched. The run goes on. To watch it again, use engine.runs.handle(id) on another engine.`,
-    { runId },
+    `The engine was closed while run ${runId} was watched. The run goes on.`,
+    { runId, remedy: 'To watch it again, use engine.runs.handle(id) on another engine.' },
   )
 }

@@ -117,8 +117,12 @@ export function unknownRun(lookup: RunLookup): BelayError {
 export function lostRun(runId: string): BelayError {
   return new BelayError(
     'run_lost',
-    `Run ${runId} is not in the store any more, although this process has seen it there: the store has lost its last commits, as after a failover to a standby that had not received them, or the run ended and was deleted at once. If it is lost, start it again, with the same key; effects of its steps in other systems remain, and the steps' idempotency keys will be others.`,
-    { runId },
+    `Run ${runId} is not in the store any more, although this process has seen it there: the store has lost its last commits, as after a failover to a standby that had not received them, or the run ended and was deleted at once.`,
+    {
+      runId,
+      remedy:
+        "If it is lost, start it again, with the same key; effects of its steps in other systems remain, and the steps' idempotency keys will be others.",
+    },
   )
 }
 

@@ -44,7 +44,7 @@ function reasonOf({
   if (isPaused) return 'It waits until the schedule is resumed.'
   if (liveRuns.length === 0)
     return 'Nothing of the schedule runs any more: it starts at the next look of a worker.'
-  const first = `It waits until run ${liveRuns[0]} ends; see engine.explain() of that run.`
+  const first = `It waits until run ${liveRuns[0]} ends: see the explanation of that run.`
   return place === 0
     ? first
     : `It waits for ${counted(place, 'firing')} before it, and for run ${liveRuns[0]} to end.`
@@ -65,7 +65,7 @@ function summaryOf(schedule: {
       ? ''
       : ` ${counted(waiting, 'firing')} ${waiting === 1 ? 'waits' : 'wait'} for an earlier run.`
   if (pausedAt !== null)
-    return `It has been paused since ${new Date(pausedAt).toISOString()}${pauseReason === null ? '' : ` (${pauseReason})`}. resume() lets it go on.${waits}`
+    return `It has been paused since ${new Date(pausedAt).toISOString()}${pauseReason === null ? '' : ` (${pauseReason})`}. It goes on once it is resumed.${waits}`
   if (nextAt === null) return `It has ended: its until has passed.${waits}`
   const at = fireAt(schedule, nextAt)
   const lateMs = now - at

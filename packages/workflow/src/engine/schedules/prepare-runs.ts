@@ -96,10 +96,10 @@ export class RunPreparer {
     // This process has saved it when it started: the store has lost it.
     if (own !== undefined) return registry.saveAgain(own, tx)
     const what = version === null ? '' : `version ${version} of `
-    throw new BelayError(
-      'unknown_workflow',
-      `There is no ${what}workflow ${shown(name)} in the store. Start an engine that has the definition among its \`workflows\`, or start a run with it: either stores it.`,
-    )
+    throw new BelayError('unknown_workflow', `There is no ${what}workflow ${shown(name)} in the store.`, {
+      remedy:
+        'Start an engine that has the definition among its `workflows`, or start a run with it: either stores it.',
+    })
   }
 }
 

@@ -62,7 +62,8 @@ export async function trigger(
     return scheduleFiring(fired)
   }
   throw new StoreContendedError(
-    `schedules.trigger(): schedule ${JSON.stringify(name)} changed ${TRIES_MAX} times meanwhile. Nothing was written. Try again.`,
+    `schedules.trigger(): schedule ${JSON.stringify(name)} changed ${TRIES_MAX} times meanwhile. Nothing was written.`,
+    { remedy: 'Try again.' },
   )
 }
 

@@ -21,8 +21,8 @@ export function assertSamePayload({ run, step, signal }: Sent, delivery: Deliver
   if (delivery.result !== 'duplicate' || isSame(signal, delivery, delivery.recorded)) return
   throw new BelayError(
     'key_conflict',
-    `Step "${step.name}" of run ${run.runId} has a signal with key ${shown(signal.key)} and another payload. Nothing was recorded. Give each event a key of its own.`,
-    { runId: run.runId, step: step.name },
+    `Step "${step.name}" of run ${run.runId} has a signal with key ${shown(signal.key)} and another payload. Nothing was recorded.`,
+    { remedy: 'Give each event a key of its own.', runId: run.runId, step: step.name },
   )
 }
 

@@ -44,7 +44,8 @@ export function refuseUncollected({ name, shape }: SavedDefinition): void {
   if (shape.collects === undefined) return
   throw new BelayError(
     'unknown_workflow',
-    `run(): workflow "${name}" collects its starts (${shape.collects}), and this engine does not have its definition, which tells how. Add it to the engine's \`workflows\`; its handlers may be null.`,
+    `run(): workflow "${name}" collects its starts (${shape.collects}), and this engine does not have its definition, which tells how.`,
+    { remedy: "Add it to the engine's `workflows`; its handlers may be null." },
   )
 }
 
@@ -110,8 +111,8 @@ export function assertSameCall(call: NewCall, key: string | null, collected: Col
   if (given === known || given === null || known === null) return
   throw new BelayError(
     'key_conflict',
-    `Key ${shown(key)} of workflow "${call.workflow}" belongs to an earlier call, with another input, which run ${collected.runId} carries. Use a key that names this call's event.`,
-    { runId: collected.runId },
+    `Key ${shown(key)} of workflow "${call.workflow}" belongs to an earlier call, with another input, which run ${collected.runId} carries.`,
+    { remedy: "Use a key that names this call's event.", runId: collected.runId },
   )
 }
 

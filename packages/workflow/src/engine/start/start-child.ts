@@ -123,7 +123,8 @@ async function stored({ adapter }: StartChildParts, name: string): Promise<Saved
   if (found !== null) return found
   throw new BelayError(
     'unknown_workflow',
-    `No workflow is named "${name}": this engine has none among its \`workflows\`, and none is stored. Add it, or correct the name.`,
+    `No workflow is named "${name}": this engine has none among its \`workflows\`, and none is stored.`,
+    { remedy: 'Add it, or correct the name.' },
   )
 }
 

@@ -72,7 +72,8 @@ export function refuseUnlimited({ name, shape }: SavedDefinition): void {
   if (shape.refuses === undefined) return
   throw new BelayError(
     'unknown_workflow',
-    `run(): starts of workflow "${name}" are refused at a limit, and this engine does not have its definition, which tells the keys. Add it to the engine's \`workflows\`.`,
+    `run(): starts of workflow "${name}" are refused at a limit, and this engine does not have its definition, which tells the keys.`,
+    { remedy: "Add it to the engine's `workflows`." },
   )
 }
 

@@ -304,7 +304,7 @@ function assertSameInput({ workflow, key, input, inputHash: hash }: NewRun, exis
   if (existing.input === input || dequal(fromJsonText(existing.input), fromJsonText(input))) return
   throw new BelayError(
     'key_conflict',
-    `Key ${shown(key)} of workflow "${workflow}" belongs to run ${existing.runId}, which was started with another input. Use a key that names this input's event, or get that run with engine.runs.handle().`,
-    { runId: existing.runId },
+    `Key ${shown(key)} of workflow "${workflow}" belongs to run ${existing.runId}, which was started with another input.`,
+    { remedy: "Use a key that names this input's event, or get that run by its id.", runId: existing.runId },
   )
 }

@@ -12,6 +12,7 @@ import { capacity } from '../../base/run-capacity.ts'
 import type { Explanation, RunToExplain } from './explanation.ts'
 import { explainForward } from './forward.ts'
 import { explainLeftOut, leftOutIn } from './items-left-out.ts'
+import { offeredFor } from './offered.ts'
 import { explainFailure, explainSkip } from './skip.ts'
 import { explainUndo, isUndoOpen } from './undo.ts'
 
@@ -41,9 +42,10 @@ function placedChild(child: RunRecord, places: ReadonlyMap<number, number>): Run
 function explainInOrder(found: RunToExplain): Explanation {
   const { run, steps } = found
   const open = isTerminal(run.status) ? [] : steps.filter((step) => isOpen(step) || isParked(found, step))
-  const explained = open.map((step) =>
-    isUndoOpen(step) ? explainUndo(found, step) : explainForward(found, step),
-  )
+  const explained = open.map((step) => {
+    const told = isUndoOpen(step) ? explainUndo(found, step) : explainForward(found, step)
+    return { ...told, actions: offeredFor(found, step, told) }
+  })
   return {
     runId: run.runId,
     workflow: run.workflow,

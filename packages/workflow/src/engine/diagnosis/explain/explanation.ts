@@ -11,6 +11,7 @@ import type {
   WorkerRecord,
 } from '../../../adapter/index.ts'
 import type { RunCause, SerialisedError } from '../../../cause.ts'
+import type { OfferedAction } from '../offered-action.ts'
 
 /** The input of an explanation. */
 export interface RunToExplain {
@@ -77,7 +78,25 @@ export interface StepExplanation {
   readonly until?: Date
   /** What its last attempt failed with, if it failed and waits for its retry or an operator; with the upper frames of its stack, if they are stored. */
   readonly error?: SerialisedError
+  /** For `child`: the run whose end, or whose undo, the step waits for. Absent if it has ended, or was not started yet. */
+  readonly childRunId?: string
+  /** For `limit`: what it waits for. */
+  readonly limit?: AwaitedLimit
+  /** What an operator may do now about exactly this sentence, the gentlest first. Empty if it needs nobody, or if nothing fits. */
+  readonly actions: readonly OfferedAction[]
 }
+
+/** The slot, or the turn, that a step waits for. */
+export interface AwaitedLimit {
+  readonly name: string
+  /** Empty for a limit without keys. */
+  readonly key: string
+  /** Its place in the line of this key, from 1. Absent once a rate has given it the instant `until`, at which it begins. */
+  readonly place?: number
+}
+
+/** A step's explanation before it is known what may be done. */
+export type StepReasoning = Omit<StepExplanation, 'actions'>
 
 /** What a run and each of its open steps wait for. */
 export interface Explanation {

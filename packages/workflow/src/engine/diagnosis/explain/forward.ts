@@ -12,14 +12,14 @@ import { rateWords } from '../../../adapter/rate-words.ts'
 import type { SerialisedError } from '../../../cause.ts'
 import { capacity } from '../../base/run-capacity.ts'
 import { circleRemedy } from '../limit-findings.ts'
-import type { RunToExplain, StepExplanation } from './explanation.ts'
+import type { RunToExplain, StepReasoning } from './explanation.ts'
 import { leftOutIn } from './items-left-out.ts'
 
 /** The most names in one sentence: a step may depend on thousands. */
 const LISTED_MAX = 5
 
 /** Explains what a forward step that has not ended waits for. */
-export function explainForward(found: RunToExplain, step: StepRecord): StepExplanation {
+export function explainForward(found: RunToExplain, step: StepRecord): StepReasoning {
   switch (step.status) {
     case 'running':
       return running(found, step)
@@ -34,7 +34,7 @@ export function explainForward(found: RunToExplain, step: StepRecord): StepExpla
   }
 }
 
-function running(found: RunToExplain, step: StepRecord): StepExplanation {
+function running(found: RunToExplain, step: StepRecord): StepReasoning {
   const { run, now } = found
   const since = step.startedAt === null ? '' : ` since ${instant(step.startedAt)}`
   const gone = goneWorker(found, step)
@@ -72,7 +72,7 @@ export function goneWorker({ workers, now }: RunToExplain, { workerId }: StepRec
   return `worker ${workerId}, which has stopped renewing its lease; the next sweep gives the step to another worker.`
 }
 
-function waiting(found: RunToExplain, step: StepRecord): StepExplanation {
+function waiting(found: RunToExplain, step: StepRecord): StepReasoning {
   const { name, availableAt, signalledAt } = step
   if (found.run.status === 'paused') return paused(step)
   if (signalledAt !== null || (availableAt !== null && availableAt <= found.now)) return due(found, step)
@@ -95,10 +95,15 @@ function waiting(found: RunToExplain, step: StepRecord): StepExplanation {
   }
 }
 
-function waitsForChild(found: RunToExplain, { step, name }: StepRecord): StepExplanation {
+function waitsForChild(found: RunToExplain, { step, name }: StepRecord): StepReasoning {
   const child = childOf(found, step)
   const who = child === undefined ? 'its child' : `its child, ${standingOf(child)}`
-  return { step: name, reason: 'child', sentence: `"${name}" waits for ${who}.` }
+  return { step: name, reason: 'child', sentence: `"${name}" waits for ${who}.`, ...runOf(child) }
+}
+
+/** Names the child beside the sentence. */
+export function runOf(child: RunRecord | undefined): { readonly childRunId?: string } {
+  return child === undefined ? {} : { childRunId: child.runId }
 }
 
 /** The newest run that the step started. */
@@ -111,11 +116,11 @@ export function standingOf({ runId, workflow, version, status }: RunRecord): str
   return `run ${runId} of "${workflow}" version ${version}, which is ${status}${parked}`
 }
 
-function timer(step: string, does: string, at: number): StepExplanation {
+function timer(step: string, does: string, at: number): StepReasoning {
   return { step, reason: 'timer', sentence: `"${step}" ${does} ${instant(at)}.`, until: new Date(at) }
 }
 
-function ready(found: RunToExplain, step: StepRecord): StepExplanation {
+function ready(found: RunToExplain, step: StepRecord): StepReasoning {
   const { run, now } = found
   const { name, availableAt, failures } = step
   if (isStopped(found)) {
@@ -147,34 +152,38 @@ function waitsForSlot(
   step: string,
   { limit, key, place, since, concurrency, inUse, rate, at }: LimitWait,
   circle: LimitCircle | undefined,
-): StepExplanation {
+): StepReasoning {
+  const told = {
+    step,
+    reason: 'limit',
+    limit: { name: limit, key, ...(at === null ? { place } : {}) },
+  } as const
   const whose = key === '' ? '' : ` of key "${key}"`
   if (rate !== null) {
     const numbers = concurrency === 0 ? 'which is paused with 0' : rateWords(concurrency, rate)
     const waits = `"${step}" has waited since ${instant(since)} for its turn under rate limit "${limit}"${whose}, ${numbers}`
-    if (at === null)
-      return { step, reason: 'limit', sentence: `${waits}; it is number ${place} in the line.` }
-    return { step, reason: 'limit', sentence: `${waits}; it begins at ${instant(at)}.`, until: new Date(at) }
+    if (at === null) return { ...told, sentence: `${waits}; it is number ${place} in the line.` }
+    return { ...told, sentence: `${waits}; it begins at ${instant(at)}.`, until: new Date(at) }
   }
   const use =
     concurrency === 0
       ? 'which is set to 0'
       : `of which ${inUse} of ${concurrency} ${concurrency === 1 ? 'is' : 'are'} taken`
   const sentence = `"${step}" has waited since ${instant(since)} for a slot of limit "${limit}"${whose}, ${use}; it is number ${place} in the line.`
-  if (circle === undefined) return { step, reason: 'limit', sentence }
+  if (circle === undefined) return { ...told, sentence }
   const family = `Run ${circle.holderId}, its parent or one above it, holds a slot of this limit, and waits until this run has ended.`
-  return { step, reason: 'limit', sentence: `${sentence} ${family} ${circleRemedy(limit)}` }
+  return { ...told, sentence: `${sentence} ${family} ${circleRemedy(limit)}` }
 }
 
 /** Only after a pivot does a run go on although a step has failed for good. */
-function failed({ name, succeeded, error }: StepRecord): StepExplanation {
+function failed({ name, succeeded, error }: StepRecord): StepReasoning {
   const { told, ...last } = lastError(error)
   const took = succeeded ? ' Its handler succeeded, but what it returned could not be stored.' : ''
-  const sentence = `"${name}" failed for good${told} after a pivot had completed, so the run goes forward only: call retryStep() once its cause is repaired, or skipStep() with a stand-in for its output.${took}`
+  const sentence = `"${name}" failed for good${told} after a pivot had completed, so the run goes forward only: retry it once its cause is repaired, or skip it with a stand-in for its output.${took}`
   return { step: name, reason: 'operator', sentence, ...last }
 }
 
-function pending(found: RunToExplain, step: StepRecord): StepExplanation {
+function pending(found: RunToExplain, step: StepRecord): StepReasoning {
   const { name } = step
   if (isStopped(found)) {
     const sentence = `"${name}" will not begin: the run was stopped, and the step is cancelled before the undo begins.`
@@ -191,7 +200,7 @@ function pending(found: RunToExplain, step: StepRecord): StepExplanation {
 }
 
 /** Only the limit of its map holds an item back that waits for nothing else. */
-function waitsForTurn(step: string, itemKey: string): StepExplanation {
+function waitsForTurn(step: string, itemKey: string): StepReasoning {
   const map = step.slice(0, -itemKey.length - '[]'.length)
   const sentence = `"${step}" waits for its turn: map "${map}" limits how many of its items are under way at a time.`
   return { step, reason: 'dependency', sentence }
@@ -200,16 +209,27 @@ function waitsForTurn(step: string, itemKey: string): StepExplanation {
 /** Of a run that goes forward: it continued past a step that failed. */
 const SETTLED: ReadonlySet<string> = new Set(['completed', 'skipped', 'failed'])
 
-function paused({ name }: StepRecord): StepExplanation {
+function paused({ name }: StepRecord): StepReasoning {
   const sentence = `"${name}" does not begin until the run is resumed.`
   return { step: name, reason: 'paused', sentence }
 }
 
 /** A step that may be claimed now. */
-export function due(found: RunToExplain, { name }: StepRecord, what = `"${name}"`): StepExplanation {
+export function due(found: RunToExplain, { name }: StepRecord, what = `"${name}"`): StepReasoning {
   const { reason, because } = capacity(found)
-  const sentence = reason === 'due' ? `${what} is due: ${because}.` : `${what} is due, but ${because}.`
+  const move = reason === 'worker' && mayMove(found) ? ', or move the run to a version that a worker has' : ''
+  const sentence = reason === 'due' ? `${what} is due: ${because}.` : `${what} is due, but ${because}${move}.`
   return { step: name, reason, sentence }
+}
+
+/**
+ * Whether another version may help the run and may take it: some worker is live, the run goes forward, and neither a step of it is running nor has a map
+ * or a loop of it begun.
+ */
+export function mayMove({ run, steps, leftOut = [], workers, now }: RunToExplain): boolean {
+  const isFree = ({ status, itemKey }: StepRecord) => status !== 'running' && itemKey === undefined
+  const hasWorker = workers.some((worker) => holdsLease(worker, now))
+  return hasWorker && run.cause === null && leftOut.length === 0 && steps.every(isFree)
 }
 
 /** What an attempt failed with, and how a sentence tells it: ` (TypeError: no card)`. */

@@ -1,5 +1,5 @@
 import type { StepRecord } from '../../../adapter/index.ts'
-import type { RunToExplain, StepExplanation } from './explanation.ts'
+import type { RunToExplain, StepReasoning } from './explanation.ts'
 import {
   childOf,
   due,
@@ -8,6 +8,7 @@ import {
   lastError,
   listOf,
   nthAttempt,
+  runOf,
   standingOf,
   times,
 } from './forward.ts'
@@ -19,12 +20,12 @@ export function isUndoOpen({ status }: Pick<StepRecord, 'status'>): boolean {
 }
 
 /** Explains what a step's undo waits for. */
-export function explainUndo(found: RunToExplain, step: StepRecord): StepExplanation {
+export function explainUndo(found: RunToExplain, step: StepRecord): StepReasoning {
   const { name, availableAt } = step
   const failures = step.undo?.failures ?? 0
   const { told, ...last } = lastError(step.undo?.error ?? null)
   if (step.status === 'compensation_failed') {
-    const sentence = `The compensation of "${name}" failed for good${told}: call retryCompensation() once its cause is repaired, or skipCompensation() once the step was undone by hand.${withoutOutput(step)}`
+    const sentence = `The compensation of "${name}" failed for good${told}: retry its compensation once the cause is repaired, or skip it once the step was undone by hand.${withoutOutput(step)}`
     return { step: name, reason: 'operator', sentence, ...last }
   }
   if (step.workerId !== null) return compensating(found, step)
@@ -35,13 +36,13 @@ export function explainUndo(found: RunToExplain, step: StepRecord): StepExplanat
     return { step: name, reason: 'paused', sentence }
   }
   if (failures > 0 && availableAt !== null && availableAt > found.now) {
-    const sentence = `The compensation of "${name}" failed ${times(failures)}${told} and is tried again at ${instant(availableAt)}. An operator may call it now with retryCompensation(), mark it as undone with skipCompensation(), or pause() the run.`
+    const sentence = `The compensation of "${name}" failed ${times(failures)}${told} and is tried again at ${instant(availableAt)}. An operator may retry it now, skip it once the step was undone by hand, or pause the run.`
     return { step: name, reason: 'retry', sentence, until: new Date(availableAt), ...last }
   }
   const child = childOf(found, step.step)
   if (child !== undefined && availableAt !== null && availableAt > found.now) {
     const sentence = `The undo of "${name}" waits for the undo of its child, ${standingOf(child)}.`
-    return { step: name, reason: 'child', sentence }
+    return { step: name, reason: 'child', sentence, ...runOf(child) }
   }
   return due(found, step, `The compensation of "${name}"`)
 }
@@ -53,7 +54,7 @@ function withoutOutput({ succeeded, undoOf }: StepRecord): string {
     : ''
 }
 
-function compensating(found: RunToExplain, step: StepRecord): StepExplanation {
+function compensating(found: RunToExplain, step: StepRecord): StepReasoning {
   const { name } = step
   const startedAt = step.undo?.startedAt ?? null
   const gone = goneWorker(found, step)
@@ -67,7 +68,7 @@ function compensating(found: RunToExplain, step: StepRecord): StepExplanation {
 }
 
 /** Undone in reverse: it waits for the steps that depended on it. */
-function waitsForOthers(found: RunToExplain, step: StepRecord): StepExplanation {
+function waitsForOthers(found: RunToExplain, step: StepRecord): StepReasoning {
   const { name } = step
   const parked = firstParked(found, step)
   if (parked !== undefined) {
