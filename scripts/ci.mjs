@@ -31,7 +31,7 @@ const STAGES = [
   [
     [
       { name: 'kills', command: 'npm run -s proofs -- kills' },
-      { name: 'orders', command: 'npm run -s proofs -- orders' },
+      { name: 'orders', command: `npm run -s proofs -- orders --shard=${1 + (sample % 4)}/4` },
     ],
     [
       { name: 'types', command: 'npm run -s types' },

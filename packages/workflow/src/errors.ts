@@ -11,6 +11,8 @@ export interface ErrorContext {
   readonly cause?: unknown
   /** What to do next, as sentences: the message ends with it. */
   readonly remedy?: string | undefined
+  /** The run on which to call the same verb instead. */
+  readonly insteadOn?: string | undefined
 }
 
 // Registered globally, so that an error made by a second copy of this package is still recognised.
@@ -28,6 +30,8 @@ export class BelayError extends Error {
    * that whoever reads only the message reads it too.
    */
   readonly remedy: string | undefined
+  /** The id of the run on which to call the same verb instead: of a child that only its parent retries, the parent's. */
+  readonly insteadOn: string | undefined
 
   /** `what` says what happened and where. The message is `what`, followed by the remedy of the context. */
   constructor(code: BelayErrorCode, what: string, context: ErrorContext = {}) {
@@ -35,6 +39,7 @@ export class BelayError extends Error {
     super(withRemedy(messageOf(what), remedyOf(context)), causeOf(context))
     this.code = code
     this.remedy = remedyOf(context)
+    this.insteadOn = read(context, 'insteadOn')
     this.runId = read(context, 'runId')
     this.step = read(context, 'step')
     this.attempt = read(context, 'attempt')

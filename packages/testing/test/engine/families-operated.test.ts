@@ -49,7 +49,10 @@ describe('retryMany()', () => {
 
     const why = `Run ${childId} of "child" cannot be retried alone: it shares the fate of its parent. Retry run ${run.id} once it has ended or is parked: its step runs again with a child. If it has completed, start another run instead.`
     for (const result of [dry, done])
-      expect(result).toMatchObject({ matched: 2, runIds: [run.id], refused: [{ runId: childId, why }] })
+      expect(result).toMatchObject({
+        ...{ matched: 2, runIds: [run.id], refused: [{ runId: childId, why, instead: run.id }] },
+        refusals: [{ runIds: [childId], instead: [run.id] }],
+      })
     expect(charges.get('7')).toBe(1)
   })
 

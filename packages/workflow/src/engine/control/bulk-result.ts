@@ -17,6 +17,8 @@ export interface RefusedRun {
   readonly why: string
   /** `action_refused` for its state; else what the store answered about it. Undefined if a damaged row could not be read. */
   readonly code: BelayErrorCode | undefined
+  /** The id of the run on which to call the same verb instead, if there is one: of a child that only its parent retries, the parent's. */
+  readonly instead: string | undefined
 }
 
 /** Runs that were refused for the same reason. */
@@ -25,6 +27,8 @@ export interface BulkRefusal {
   readonly why: string
   readonly code: BelayErrorCode | undefined
   readonly runIds: readonly string[]
+  /** The runs on which to call the same verb instead, each once. */
+  readonly instead: readonly string[]
 }
 
 /** The result of an action on many runs. */
@@ -68,8 +72,8 @@ export class BulkResults {
 
   refuse(runId: string, error: unknown): void {
     this.#matched += 1
-    const code = BelayError.is(error) ? error.code : undefined
-    this.#refused.push({ runId, why: reasonOf(error), code })
+    const { code, insteadOn: instead } = BelayError.is(error) ? error : {}
+    this.#refused.push({ runId, why: reasonOf(error), code, instead })
   }
 
   /** Throws an error that is not about this run alone. */
@@ -92,12 +96,19 @@ export class BulkResults {
 const ID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/gi
 
 function byReason(refused: readonly RefusedRun[]): readonly BulkRefusal[] {
-  const groups = new Map<string, { why: string; code: BelayErrorCode | undefined; runIds: string[] }>()
-  for (const { runId, why: own, code } of refused) {
-    const why = own.replaceAll(ID, '…')
-    const group = groups.get(`${code} ${why}`) ?? { why, code, runIds: [] }
-    group.runIds.push(runId)
-    groups.set(`${code} ${why}`, group)
+  const groups = new Map<string, RefusedRun[]>()
+  for (const one of refused) {
+    const reason = `${one.code} ${one.why.replaceAll(ID, '…')}`
+    const group = groups.get(reason)
+    if (group === undefined) groups.set(reason, [one])
+    else group.push(one)
   }
-  return [...groups.values()].sort((one, other) => other.runIds.length - one.runIds.length)
+  return [...groups.values()]
+    .sort((one, other) => other.length - one.length)
+    .map((group) => ({
+      why: group[0]!.why.replaceAll(ID, '…'),
+      code: group[0]!.code,
+      runIds: group.map(({ runId }) => runId),
+      instead: [...new Set(group.flatMap(({ instead }) => instead ?? []))],
+    }))
 }

@@ -48,6 +48,7 @@ async function assertDetached(parts: BondParts, { runId, workflow, parent }: Sto
     `Run ${runId} of "${workflow}" cannot be retried alone: it shares the fate of its parent.`,
     {
       runId,
+      insteadOn: parent!.runId,
       remedy: `Retry run ${parent!.runId} once it has ended or is parked: its step runs again with a child. If it has completed, start another run instead.`,
     },
   )
