@@ -13,6 +13,7 @@ import type { MigrationPlan } from './migrate/plan.ts'
 import { OpenStore, type SqlAdapterParts } from './open-store.ts'
 import { countRuns } from './read/count-runs.ts'
 import { findRun } from './read/find-run.ts'
+import { listDefinitions } from './read/list-definitions.ts'
 import { listRuns } from './read/list-runs.ts'
 import { load } from './read/read-payloads.ts'
 import { readResults } from './read/read-results.ts'
@@ -262,6 +263,7 @@ function readingVerbs(store: OpenStore) {
     readValues: (runId) => readValues(connection, runId),
     observeRuns: (runIds) => observeRuns(connection, runIds),
     readStatuses: (runIds, options) => readStatuses(connection, runIds, options),
+    listDefinitions: (request) => listDefinitions(connection, request),
     listRuns: (filter) => listRuns(connection, filter),
     countRuns: (request) => countRuns(connection, request),
   } satisfies Partial<SqlAdapter>

@@ -19,7 +19,7 @@ import { claim, held } from './claim.ts'
 import { readCollected } from './collect.ts'
 import { readHistory } from './control.ts'
 import { damage } from './damage.ts'
-import { findDefinition, readDefinitions, saveDefinitions } from './definitions.ts'
+import { findDefinition, listDefinitions, readDefinitions, saveDefinitions } from './definitions.ts'
 import { expireRuns, upcoming } from './due.ts'
 import { dump } from './dump.ts'
 import { readLimitCircles } from './limit-circles.ts'
@@ -201,6 +201,8 @@ export class MemoryAdapter<C extends Clock = VirtualClock> implements Adapter, A
     this.#verb(() => readDefinitions(this.#rows, ids, this.#given(within)))
   findDefinition: Verb<'findDefinition'> = (wanted, within) =>
     this.#verb(() => findDefinition(this.#rows, wanted, this.#given(within)))
+  listDefinitions: Verb<'listDefinitions'> = (request) =>
+    this.#verb(() => listDefinitions(this.#rows, request))
   deliverSignals: Verb<'deliverSignals'> = (signals, within) =>
     this.#change(() => deliverInTurn(this.#rows, signals, this.#given(within)))
   findApprovals: Verb<'findApprovals'> = (request) => this.#verb(() => findApprovals(this.#rows, request))

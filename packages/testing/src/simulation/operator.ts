@@ -169,6 +169,12 @@ export function upkeep(random: Random): Operation {
       },
     },
     {
+      name: 'list workflows',
+      act: async ({ engine }) => {
+        for (const { name } of await engine.workflows.list()) await engine.workflows.get(name)
+      },
+    },
+    {
       name: 'pauseMany',
       act: ({ engine }) => engine.runs.pauseMany({ workflow: 'w0' }, { ...BY, limit: 1 }),
     },

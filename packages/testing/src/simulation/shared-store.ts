@@ -24,6 +24,7 @@ const READS: ReadonlySet<string> = new Set<keyof Adapter>([
   'readDefinitions',
   'findApprovals',
   'findDefinition',
+  'listDefinitions',
   'findRun',
   'upcoming',
   'readRun',

@@ -21,6 +21,7 @@ import { RunReports } from './handles/run-reports.ts'
 import { RunVerbs } from './handles/run-verbs.ts'
 import { Runs, type RunsParts } from './handles/runs.ts'
 import { type NamedRunHandle, type RunByNameOptions, startRunByName } from './handles/start-by-name.ts'
+import { Workflows } from './handles/workflows.ts'
 import { checkEngineOptions, type EngineOptions, type EngineSettings } from './options.ts'
 import { checkPruneOptions, type PruneOptions, type PruneReport, pruneRuns } from './retention/prune.ts'
 import { findRun, type RunReference, runLookup } from './runs/run-reference.ts'
@@ -44,6 +45,8 @@ export function createEngine(options: EngineOptions): Engine {
 export class Engine extends RunVerbs implements AsyncDisposable {
   /** Reads runs, and acts on many of them. */
   readonly runs: Runs
+  /** The workflows that are stored, with their versions and graphs. */
+  readonly workflows: Workflows
   /** The registry of workers and the steps they hold. */
   readonly workers: Workers
   /** Approvals that wait for a decision, across runs. */
@@ -94,6 +97,7 @@ export class Engine extends RunVerbs implements AsyncDisposable {
       ...settings,
       ...{ registry: this.#registry, control: this.#control, refer, aside: this.#working.aside },
     })
+    this.workflows = new Workflows(adapter, () => this.#assertOpen())
     this.workers = new Workers(adapter)
     this.schedules = this.#openSchedules()
     this.approvals = new Approvals(adapter, () => this.#assertOpen())

@@ -39,6 +39,13 @@ export type {
 export type { RunsToChange } from './handles/runs-to-change.ts'
 export type { NamedRunHandle, RunByNameOptions } from './handles/start-by-name.ts'
 export type { StepNameOf } from './handles/step-names.ts'
+export type { WorkflowStep } from './handles/workflow-steps.ts'
+export type {
+  WorkflowSnapshot,
+  WorkflowSummary,
+  Workflows,
+  WorkflowVersion,
+} from './handles/workflows.ts'
 export { type JsonLoggerOptions, jsonLogger, type PinoLike, pinoLogger } from './loggers.ts'
 export type { EngineOptions } from './options.ts'
 export {

@@ -123,6 +123,7 @@ export class Side {
       case 'diagnose':
       case 'definitions':
       case 'newest':
+      case 'listDefinitions':
       case 'attempts':
       case 'listHeld':
       case 'statuses':
