@@ -5,6 +5,7 @@ import { BelayError } from '../errors.ts'
 import { callback, checkArgument, checkOptions, oneOf } from '../options/index.ts'
 import { DefinitionRegistry } from './base/definition-registry.ts'
 import { type EngineEvents, EVENT_NAMES, EventHub, type EventListener } from './base/events.ts'
+import { Meter } from './base/meter.ts'
 import { PayloadCache } from './base/payload-cache.ts'
 import { within } from './base/runtime.ts'
 import { followNotices } from './base/store-notices.ts'
@@ -31,6 +32,7 @@ import { Signals } from './signals/signals.ts'
 import { type NewRunOf, type RunArguments, refuseOptionsAsInput } from './start/run-arguments.ts'
 import type { RunOptions } from './start/run-options.ts'
 import { type StartedHandle, type StartRunParts, startRun, startRuns } from './start/start-run.ts'
+import { type Gauges, gaugesOf } from './worker/gauges.ts'
 import { Working } from './working.ts'
 
 /** How long closing waits for a running query of awaited runs. */
@@ -57,6 +59,7 @@ export class Engine extends RunVerbs implements AsyncDisposable {
   readonly limits: Limits
   readonly #settings: EngineSettings
   readonly #events: EventHub
+  readonly #meter: Meter
   readonly #payloads: PayloadCache
   readonly #registry: DefinitionRegistry
   readonly #reports: RunReports
@@ -73,24 +76,19 @@ export class Engine extends RunVerbs implements AsyncDisposable {
     const { adapter, log, runtime } = settings
     this.#settings = settings
     this.#events = new EventHub(log, runtime.context)
+    this.#meter = new Meter(runtime.clock)
     this.#payloads = new PayloadCache(adapter)
     this.#registry = new DefinitionRegistry(settings)
     this.#reports = new RunReports({ events: this.#events, registry: this.#registry })
+    const shared = { settings, events: this.#events, registry: this.#registry }
     this.#working = new Working({
-      settings,
-      events: this.#events,
+      ...{ ...shared, meter: this.#meter },
       payloads: this.#payloads,
-      registry: this.#registry,
       onRunsChanged: (runs) => this.#runsChanged(runs),
       onPublished: (runId) => this.#calls.observer.changed(runId),
       onRecovered: (steps) => this.#reports.recovered(steps),
     })
-    this.#calls = openCalls({
-      settings,
-      events: this.#events,
-      registry: this.#registry,
-      working: this.#working,
-    })
+    this.#calls = openCalls({ ...shared, working: this.#working })
     this.#control = this.#openControl()
     const refer: RunsParts['refer'] = (call, run) => this.refer(call, run)
     this.runs = new Runs({
@@ -107,8 +105,7 @@ export class Engine extends RunVerbs implements AsyncDisposable {
     this.#handleParts = {
       adapter,
       registry: this.#registry,
-      watch: this.#calls.watch,
-      observer: this.#calls.observer,
+      ...this.#calls,
       control: this.#control,
       signals: this.#signals,
     }
@@ -206,6 +203,14 @@ export class Engine extends RunVerbs implements AsyncDisposable {
   }
 
   /**
+   * What this engine's worker is doing at this moment: slots, what waits for them, the last calls to the store. From memory, without a call: it costs
+   * next to nothing and may be asked for at any time, also of a stopped or closed engine.
+   */
+  gauges(): Gauges {
+    return gaugesOf({ ...this.#settings, ...this.#working.gauged, meter: this.#meter })
+  }
+
+  /**
    * Moves a run to another version of its workflow. Allowed while none of its steps is running, if every step that has begun has the same name in
    * the new version, and no ended step depends there on a step that has not ended. Also allowed for a run that ended without completing, to retry
    * it with the new version. Resolves to false if the run already has that version.
@@ -275,14 +280,10 @@ export class Engine extends RunVerbs implements AsyncDisposable {
   }
 
   #openControl(): Control {
-    const { adapter, payloadMaxBytes, keepAttempts, log } = this.#settings
     return new Control({
-      adapter,
+      ...this.#settings,
       registry: this.#registry,
       events: this.#events,
-      payloadMaxBytes,
-      keepAttempts,
-      log,
       assertOpen: () => this.#assertOpen(),
       onRunsChanged: (runs) => this.#runsChanged(runs),
       onMoved: (runId) => this.#payloads.forget(runId),
@@ -296,8 +297,7 @@ export class Engine extends RunVerbs implements AsyncDisposable {
       adapter: this.#settings.adapter,
       registry: this.#registry,
       payloads: this.#payloads,
-      starter: this.#calls.starter,
-      collector: this.#calls.collector,
+      ...this.#calls,
       settings: this.#settings,
     }
   }

@@ -4,6 +4,7 @@ import type { Logger } from '../../logger.ts'
 import type { ValueLimits } from '../attempt/telling.ts'
 import { hasLimits, limitsOfNewest } from '../base/declared-limits.ts'
 import type { EventHub } from '../base/events.ts'
+import type { Meter } from '../base/meter.ts'
 import type { PayloadCache } from '../base/payload-cache.ts'
 import type { Runtime } from '../base/runtime.ts'
 import type { SetAside } from '../base/set-aside.ts'
@@ -24,6 +25,7 @@ export interface WorkerParts extends Followers {
   readonly adapter: Adapter
   readonly runtime: Runtime
   readonly events: EventHub
+  readonly meter: Meter
   readonly log: Logger
   /** For what handlers log. */
   readonly handlerLog: Logger
@@ -91,6 +93,11 @@ export class Worker {
 
   get workerId(): string {
     return this.#session.workerId
+  }
+
+  /** What belongs to its current identity. */
+  get session(): Session {
+    return this.#session
   }
 
   /** True if the worker could take a step now. */
