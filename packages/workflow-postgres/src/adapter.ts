@@ -11,6 +11,7 @@ import { limitVerbs } from './limits/limit-verbs.ts'
 import type { MigrationReport, MigrationSettings } from './migrate/migrate.ts'
 import type { MigrationPlan } from './migrate/plan.ts'
 import { OpenStore, type SqlAdapterParts } from './open-store.ts'
+import { countReady } from './read/count-ready.ts'
 import { countRuns } from './read/count-runs.ts'
 import { findRun } from './read/find-run.ts'
 import { listDefinitions } from './read/list-definitions.ts'
@@ -265,6 +266,7 @@ function readingVerbs(store: OpenStore) {
     readStatuses: (runIds, options) => readStatuses(connection, runIds, options),
     listDefinitions: (request) => listDefinitions(connection, request),
     listRuns: (filter) => listRuns(connection, filter),
+    countReady: (request) => countReady(connection, request),
     countRuns: (request) => countRuns(connection, request),
   } satisfies Partial<SqlAdapter>
 }

@@ -72,6 +72,7 @@ const NOT_HOT: Readonly<Record<string, readonly string[]>> = {
   ],
   'a person asked for it, and it counts up to a limit': [
     'count_overdue_steps',
+    'count_ready',
     'list_definitions',
     'read_unknown_leases',
   ],

@@ -57,7 +57,7 @@ import {
 } from './transact.ts'
 import { givenTransaction, MemoryTransaction } from './transaction.ts'
 import { beginUndo, drain } from './undo.ts'
-import { diagnose, findEnded, prune, releaseKeys } from './upkeep.ts'
+import { countReady, diagnose, findEnded, prune, releaseKeys } from './upkeep.ts'
 import { observeRuns, publish, readValues } from './values.ts'
 import { wakeParents } from './wake-parents.ts'
 import { Wakeup } from './wakeup.ts'
@@ -218,6 +218,8 @@ export class MemoryAdapter<C extends Clock = VirtualClock> implements Adapter, A
   readResults: Verb<'readResults'> = (runIds) => this.#verb(() => readResults(this.#rows, runIds))
   listRuns: Verb<'listRuns'> = (filter: RunFilter) => this.#verb(() => listRuns(this.#rows, filter))
   countRuns: Verb<'countRuns'> = (request) => this.#verb(() => countRuns(this.#rows, request))
+
+  countReady: Verb<'countReady'> = (request) => this.#verb(() => countReady(this.#rows, request))
 
   listWorkers: Verb<'listWorkers'> = (request) => this.#verb(() => listWorkers(this.#rows, request))
   listHeld: Verb<'listHeld'> = (request) => this.#verb(() => listHeld(this.#rows, request))

@@ -160,6 +160,7 @@ export function upkeep(random: Random): Operation {
     },
     { name: 'list runs', act: ({ engine }) => engine.runs.list({ status, limit: 10 }) },
     { name: 'count runs', act: ({ engine }) => engine.runs.count({ status }) },
+    { name: 'queue', act: ({ engine }) => engine.queue() },
     { name: 'list approvals', act: ({ engine }) => engine.approvals.pending() },
     { name: 'doctor', act: ({ engine }) => engine.doctor() },
     {

@@ -34,6 +34,7 @@ const READS: ReadonlySet<string> = new Set<keyof Adapter>([
   'readResults',
   'listRuns',
   'countRuns',
+  'countReady',
   'listWorkers',
   'listHeld',
   'findEnded',

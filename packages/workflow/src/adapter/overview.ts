@@ -10,6 +10,23 @@ export interface OverviewVerbs {
 
   /** Counts matching runs: one count or, with `byStatus`, one for each status that occurs. Reads a bounded number of matching runs. */
   countRuns(request: RunCountRequest): Promise<readonly RunCount[]>
+
+  /**
+   * Counts the steps and undos that a worker with their definition could claim now, up to a limit. Looks only at so many entries of the queue for each
+   * definition, those that are claimed first, and leaves out those that the step's row does not confirm.
+   */
+  countReady(request: { readonly max: number }): Promise<ReadyCount>
+}
+
+/** What can be claimed now. Instants are epoch milliseconds, store clock. */
+export interface ReadyCount {
+  /** When this was read. */
+  readonly at: number
+  readonly steps: number
+  /** There are, or may be, more. */
+  readonly capped: boolean
+  /** Since when the one of them that is due for longest is due. Null for none. */
+  readonly oldestDueAt: number | null
 }
 
 /** Which stored definitions to list. */

@@ -104,6 +104,7 @@ export const VERBS = {
   readResults: { purpose: 'reading', lostAnswer: 'again' },
   listRuns: { purpose: 'reading', lostAnswer: 'again' },
   countRuns: { purpose: 'reading', lostAnswer: 'again' },
+  countReady: { purpose: 'reading', lostAnswer: 'again' },
   listWorkers: { purpose: 'reading', lostAnswer: 'again' },
   listHeld: { purpose: 'reading', lostAnswer: 'again' },
   diagnose: { purpose: 'reading', lostAnswer: 'again' },

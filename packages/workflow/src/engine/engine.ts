@@ -16,6 +16,7 @@ import { Limits } from './control/limits.ts'
 import type { ActionOptions } from './control/options.ts'
 import { type DoctorOptions, type DoctorReport, doctor } from './diagnosis/doctor.ts'
 import { Workers } from './diagnosis/worker-list.ts'
+import { type QueueOverview, queueOverview } from './handles/queue.ts'
 import { type RunOf, referTo } from './handles/referred-run.ts'
 import { type KeyedRunHandle, type RunHandle, type RunHandleParts, runHandle } from './handles/run-handle.ts'
 import { RunReports } from './handles/run-reports.ts'
@@ -202,12 +203,18 @@ export class Engine extends RunVerbs implements AsyncDisposable {
     return doctor(this.#settings.adapter, options, this.#working.noticed)
   }
 
-  /**
-   * What this engine's worker is doing at this moment: slots, what waits for them, the last calls to the store. From memory, without a call: it costs
-   * next to nothing and may be asked for at any time, also of a stopped or closed engine.
-   */
+  /** What this engine's worker is doing at this moment: slots, what waits for them, the last calls to the store. From memory, without a call to the store. */
   gauges(): Gauges {
     return gaugesOf({ ...this.#settings, ...this.#working.gauged, meter: this.#meter })
+  }
+
+  /**
+   * What waits in the store: steps that are ready and the age of the oldest, undos parked for an operator, and live runs by status. Two reads that count
+   * up to 1,000, so the cost depends neither on the history nor on the backlog. The two may show different moments. Throws the store's errors.
+   */
+  async queue(): Promise<QueueOverview> {
+    this.#assertOpen()
+    return queueOverview(this.#settings.adapter)
   }
 
   /**
@@ -326,14 +333,10 @@ export class Engine extends RunVerbs implements AsyncDisposable {
   protected refer(call: string, run: RunReference | RunOf): RunHandle | KeyedRunHandle {
     const parts = {
       ...this.#handleParts,
-      handleOn: (id: string): RunHandle => this.#handle(id, false),
+      handleOn: (id: string): RunHandle => runHandle(this.#handleParts, { id, created: false }),
       assertOpen: () => this.#assertOpen(),
     }
     return referTo(parts, call, run)
-  }
-
-  #handle<Outputs, Sent>(id: string, created: boolean): RunHandle<Outputs, Sent> {
-    return runHandle(this.#handleParts, { id, created })
   }
 
   #assertOpen(): void {

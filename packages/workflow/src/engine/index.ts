@@ -19,6 +19,7 @@ export type { Finding } from './diagnosis/finding.ts'
 export type { HeldStep, WorkerSnapshot, Workers } from './diagnosis/worker-list.ts'
 export { createEngine, type Engine } from './engine.ts'
 export type { HandleOn } from './handles/handle-on.ts'
+export type { QueueOverview } from './handles/queue.ts'
 export type {
   ApprovalNames,
   ApprovalPayload,
@@ -30,8 +31,6 @@ export type {
   SignalPayload,
 } from './handles/run-handle.ts'
 export type {
-  CountedByStatus,
-  CountedRuns,
   Runs,
   RunsFilter,
   RunsToCount,
@@ -57,6 +56,7 @@ export {
 export type { Archive, ArchivedRun, PruneOptions, PruneReport } from './retention/prune.ts'
 export type { ReleasedKeys, ReleaseKeysOptions } from './retention/release-keys.ts'
 export type { RetentionPolicy } from './retention/retention-policy.ts'
+export type { CountedByStatus, CountedRuns } from './runs/counted-runs.ts'
 export type { ItemsPage } from './runs/items-page.ts'
 export type { MapState } from './runs/map-state.ts'
 export type { ResultOptions } from './runs/result-options.ts'

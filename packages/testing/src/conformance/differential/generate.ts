@@ -167,6 +167,7 @@ function look(world: World, random: Random, workerId: string): Command {
     { do: 'definitions' },
     { do: 'newest' },
     { do: 'listDefinitions' },
+    { do: 'countReady' },
     { do: 'attempts', runId: random.pick(world.runIds) },
     { do: 'listHeld', workerId },
     { do: 'statuses', runIds: random.sample(world.runIds, 5) },

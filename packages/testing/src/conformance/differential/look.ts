@@ -40,6 +40,11 @@ async function shown(adapter: Adapter, command: Look, definitionIds: readonly nu
       return (await adapter.listDefinitions({ after: null, limit: UNLIMITED, liveMax: 3 })).map(
         ({ createdAt: _, ...listed }) => listed,
       )
+    case 'countReady': {
+      // Steps of the same moment may be due a fraction of a millisecond apart.
+      const { at: _, oldestDueAt: __, ...ready } = await adapter.countReady({ max: UNLIMITED })
+      return ready
+    }
     case 'attempts':
       return adapter.readAttempts({ runId: command.runId, limit: UNLIMITED })
     case 'listHeld':

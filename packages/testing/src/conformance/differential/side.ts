@@ -124,6 +124,7 @@ export class Side {
       case 'definitions':
       case 'newest':
       case 'listDefinitions':
+      case 'countReady':
       case 'attempts':
       case 'listHeld':
       case 'statuses':

@@ -4,9 +4,9 @@ import { BelayError } from '../../errors.ts'
 import { didYouMean } from '../../nearest.ts'
 import { checkArgument, wholeNumber } from '../../options/index.ts'
 import { shown } from '../../shown.ts'
+import type { CountedRuns } from '../runs/counted-runs.ts'
 import { workflowName } from '../runs/run-reference.ts'
 import { newestStored } from '../start/newest-stored.ts'
-import type { CountedRuns } from './runs.ts'
 import { type WorkflowStep, workflowSteps } from './workflow-steps.ts'
 
 /** How many workflows one call to the store lists. */
