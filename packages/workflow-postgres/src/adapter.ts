@@ -11,8 +11,10 @@ import { limitVerbs } from './limits/limit-verbs.ts'
 import type { MigrationReport, MigrationSettings } from './migrate/migrate.ts'
 import type { MigrationPlan } from './migrate/plan.ts'
 import { OpenStore, type SqlAdapterParts } from './open-store.ts'
+import { countReady } from './read/count-ready.ts'
 import { countRuns } from './read/count-runs.ts'
 import { findRun } from './read/find-run.ts'
+import { listDefinitions } from './read/list-definitions.ts'
 import { listRuns } from './read/list-runs.ts'
 import { load } from './read/read-payloads.ts'
 import { readResults } from './read/read-results.ts'
@@ -262,7 +264,9 @@ function readingVerbs(store: OpenStore) {
     readValues: (runId) => readValues(connection, runId),
     observeRuns: (runIds) => observeRuns(connection, runIds),
     readStatuses: (runIds, options) => readStatuses(connection, runIds, options),
+    listDefinitions: (request) => listDefinitions(connection, request),
     listRuns: (filter) => listRuns(connection, filter),
+    countReady: (request) => countReady(connection, request),
     countRuns: (request) => countRuns(connection, request),
   } satisfies Partial<SqlAdapter>
 }

@@ -3,7 +3,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Connection } from '../src/connection/connection.ts'
 import { inSchema, type Statement } from '../src/connection/statement.ts'
 import { SESSION_SETTINGS } from '../src/postgres/session.ts'
+import { countReady } from '../src/read/count-ready.ts'
 import { countRuns } from '../src/read/count-runs.ts'
+import { listDefinitions } from '../src/read/list-definitions.ts'
 import { listRuns } from '../src/read/list-runs.ts'
 import { diagnose } from '../src/workers/diagnose.ts'
 import { createDatabase, createStore, servers, type TestDatabase } from './setup/database.ts'
@@ -59,6 +61,8 @@ insert into belay.workflow_ready (available_at, definition_id, step, fence, run_
       const list = await blocksOf((c) => listRuns(c, { status: ['waiting'], limit: 50 }))
       const parked = await blocksOf((c) => countRuns(c, { status: ['parked'], max: 1_000, byStatus: false }))
       const line = await blocksOf((c) => listRuns(c, { waitingFor: { limit: 'full' }, limit: 50 }))
+      const workflows = await blocksOf((c) => listDefinitions(c, { after: null, limit: 50, liveMax: 100 }))
+      const ready = await blocksOf((c) => countReady(c, { max: 1_000 }))
       const doctor = await blocksOf((c) =>
         diagnose(c, { overdueMs: 60_000, recentMs: 60_000, adapter: 'postgres', schema }),
       )
@@ -69,6 +73,10 @@ insert into belay.workflow_ready (available_at, definition_id, step, fence, run_
       expect(parked, 'parked').toBeLessThan(live / 4)
       // The line itself, and the runs and steps of its 50 newest.
       expect(line, 'line').toBeLessThan(2 * RUNS_OF_EACH)
+      // A hundred of each workflow.
+      expect(workflows, 'workflows').toBeLessThan(WORKFLOWS * 4 * 10 + WORKFLOWS * 100)
+      // A thousand entries of each queue, and then a thousand steps with their runs, each by its key.
+      expect(ready, 'ready').toBeLessThan(WORKFLOWS * 100 + 1_001 * 10)
       // The steps of the 10,000 oldest runs once, each by its key.
       expect(doctor, 'doctor').toBeLessThan(10_000 * 6)
     } finally {

@@ -70,7 +70,12 @@ const NOT_HOT: Readonly<Record<string, readonly string[]>> = {
     'move_children',
     'leave_limits',
   ],
-  'a person asked for it, and it counts up to a limit': ['count_overdue_steps', 'read_unknown_leases'],
+  'a person asked for it, and it counts up to a limit': [
+    'count_overdue_steps',
+    'count_ready',
+    'list_definitions',
+    'read_unknown_leases',
+  ],
   'it concerns limits, of which there are few': ['declare_limits'],
   'a function decides; limits-races.test.ts counts what it reads next to 100,000 steps that wait': [
     'enter_limits',

@@ -50,6 +50,7 @@ import { raceCases } from './cases/races.ts'
 import { rateCases } from './cases/rates.ts'
 import { runRateCases } from './cases/rates-of-runs.ts'
 import { readingCases } from './cases/reading.ts'
+import { readyCases } from './cases/ready.ts'
 import { refusedStartCases } from './cases/refused-starts.ts'
 import { reopenCases } from './cases/reopen.ts'
 import { repairCases } from './cases/repair.ts'
@@ -119,6 +120,7 @@ export const SUITES: Readonly<Record<string, Cases>> = {
   sizes: sizeCases,
   payloads: payloadCases,
   reading: readingCases,
+  'what is ready': readyCases,
   tags: tagCases,
   'finding runs': findingCases,
   'published values': valueCases,

@@ -19,7 +19,7 @@ import { claim, held } from './claim.ts'
 import { readCollected } from './collect.ts'
 import { readHistory } from './control.ts'
 import { damage } from './damage.ts'
-import { findDefinition, readDefinitions, saveDefinitions } from './definitions.ts'
+import { findDefinition, listDefinitions, readDefinitions, saveDefinitions } from './definitions.ts'
 import { expireRuns, upcoming } from './due.ts'
 import { dump } from './dump.ts'
 import { readLimitCircles } from './limit-circles.ts'
@@ -57,7 +57,7 @@ import {
 } from './transact.ts'
 import { givenTransaction, MemoryTransaction } from './transaction.ts'
 import { beginUndo, drain } from './undo.ts'
-import { diagnose, findEnded, prune, releaseKeys } from './upkeep.ts'
+import { countReady, diagnose, findEnded, prune, releaseKeys } from './upkeep.ts'
 import { observeRuns, publish, readValues } from './values.ts'
 import { wakeParents } from './wake-parents.ts'
 import { Wakeup } from './wakeup.ts'
@@ -201,6 +201,8 @@ export class MemoryAdapter<C extends Clock = VirtualClock> implements Adapter, A
     this.#verb(() => readDefinitions(this.#rows, ids, this.#given(within)))
   findDefinition: Verb<'findDefinition'> = (wanted, within) =>
     this.#verb(() => findDefinition(this.#rows, wanted, this.#given(within)))
+  listDefinitions: Verb<'listDefinitions'> = (request) =>
+    this.#verb(() => listDefinitions(this.#rows, request))
   deliverSignals: Verb<'deliverSignals'> = (signals, within) =>
     this.#change(() => deliverInTurn(this.#rows, signals, this.#given(within)))
   findApprovals: Verb<'findApprovals'> = (request) => this.#verb(() => findApprovals(this.#rows, request))
@@ -216,6 +218,8 @@ export class MemoryAdapter<C extends Clock = VirtualClock> implements Adapter, A
   readResults: Verb<'readResults'> = (runIds) => this.#verb(() => readResults(this.#rows, runIds))
   listRuns: Verb<'listRuns'> = (filter: RunFilter) => this.#verb(() => listRuns(this.#rows, filter))
   countRuns: Verb<'countRuns'> = (request) => this.#verb(() => countRuns(this.#rows, request))
+
+  countReady: Verb<'countReady'> = (request) => this.#verb(() => countReady(this.#rows, request))
 
   listWorkers: Verb<'listWorkers'> = (request) => this.#verb(() => listWorkers(this.#rows, request))
   listHeld: Verb<'listHeld'> = (request) => this.#verb(() => listHeld(this.#rows, request))

@@ -1,10 +1,13 @@
 import {
   BelayError,
   type DefinitionRecord,
+  type DefinitionsRequest,
   definitionNumber,
+  LIVE_STATUSES,
+  type ListedDefinition,
   type SavedDefinition,
 } from '@belay/workflow/adapter'
-import type { DefinitionRow, Rows } from './rows.ts'
+import type { DefinitionRow, Rows, RunRow } from './rows.ts'
 import type { MemoryTransaction } from './transaction.ts'
 
 export function saveDefinitions(
@@ -44,6 +47,46 @@ export function findDefinition(
   return newest === undefined ? null : structuredClone(newest.saved)
 }
 
+/** The versions of workflows, with their live runs. */
+export function listDefinitions(
+  rows: Rows,
+  { after, limit, liveMax }: DefinitionsRequest,
+): readonly ListedDefinition[] {
+  const all = [...rows.definitions.values()]
+  const names = [...new Set(all.map(({ saved }) => saved.name))].sort()
+  const wanted = names.filter((name) => after === null || name > after).slice(0, limit)
+  return wanted.flatMap((name) => {
+    const { counted, capped } = oldestLiveRuns(rows, name, liveMax)
+    return all
+      .filter(({ saved }) => saved.name === name)
+      .sort((one, other) => other.saved.version - one.saved.version)
+      .map((row) => ({
+        name,
+        version: row.saved.version,
+        createdAt: row.createdAt,
+        liveRuns: counted.filter(({ definition }) => definition === row).length,
+        capped,
+      }))
+  })
+}
+
+/** Of each stored status the oldest live runs, at most `max`. */
+function oldestLiveRuns(
+  rows: Rows,
+  name: string,
+  max: number,
+): { readonly counted: readonly RunRow[]; readonly capped: boolean } {
+  const byStatus = LIVE_STATUSES.map((status) =>
+    [...rows.liveRuns]
+      .filter((run) => run.workflow === name && run.status === status)
+      .sort((one, other) => (one.runId < other.runId ? -1 : 1)),
+  )
+  return {
+    counted: byStatus.flatMap((runs) => runs.slice(0, max)),
+    capped: byStatus.some((runs) => runs.length > max),
+  }
+}
+
 /** A definition by the store's number. */
 export function definitionOf(rows: Rows, definitionId: number): DefinitionRow {
   const definition = rows.definitions.get(definitionId)
@@ -66,7 +109,7 @@ function insert(rows: Rows, definition: DefinitionRecord): DefinitionRow {
   let tries = 0
   while (rows.definitions.has(definitionNumber(definition, tries))) tries += 1
   const saved = structuredClone({ id: definitionNumber(definition, tries), name, version, checksum, shape })
-  const row = { saved, dependents: dependentsOf(saved) }
+  const row = { saved, createdAt: rows.now, dependents: dependentsOf(saved) }
   rows.definitions.set(saved.id, row)
   return row
 }

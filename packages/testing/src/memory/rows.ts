@@ -20,6 +20,7 @@ import type { ScheduleRow } from './schedule-row.ts'
 
 export interface DefinitionRow {
   readonly saved: SavedDefinition
+  readonly createdAt: number
   /** For each step, the steps that depend on it, ascending. */
   readonly dependents: readonly (readonly number[])[]
 }

@@ -8,6 +8,7 @@ import {
   type LiveRuns,
   leadOf,
   type OverdueSteps,
+  type ReadyCount,
   type StrandedStep,
   type UnknownLeases,
 } from '@belay/workflow/adapter'
@@ -161,6 +162,23 @@ function overdueSteps(rows: Rows, dueBefore: number): readonly OverdueSteps[] {
     const oldestDueAt = Math.min(...own.map(({ availableAt }) => availableAt))
     return [{ definitionId, workflow, version, steps: Math.min(own.length, OVERDUE_MAX), oldestDueAt }]
   })
+}
+
+export function countReady(rows: Rows, { max }: { readonly max: number }): ReadyCount {
+  const ready = rows.queue.list().filter((entry) => entry.availableAt <= rows.now && isReady(rows, entry))
+  const counted = ready.slice(0, max)
+  return {
+    at: rows.now,
+    steps: counted.length,
+    capped: ready.length > max,
+    oldestDueAt: counted.length === 0 ? null : Math.min(...counted.map((entry) => readyAt(rows, entry))),
+  }
+}
+
+function isReady(rows: Rows, { runId, step: number }: QueuedStep): boolean {
+  const run = rows.runs.get(runId)
+  const step = run === undefined ? undefined : rowOf(run, number)
+  return run !== undefined && step !== undefined && isClaimable({ run, step })
 }
 
 /** A place is as much before the time when the step became ready as its priority says. */

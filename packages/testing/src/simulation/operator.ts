@@ -160,12 +160,19 @@ export function upkeep(random: Random): Operation {
     },
     { name: 'list runs', act: ({ engine }) => engine.runs.list({ status, limit: 10 }) },
     { name: 'count runs', act: ({ engine }) => engine.runs.count({ status }) },
+    { name: 'queue', act: ({ engine }) => engine.queue() },
     { name: 'list approvals', act: ({ engine }) => engine.approvals.pending() },
     { name: 'doctor', act: ({ engine }) => engine.doctor() },
     {
       name: 'list workers',
       act: async ({ engine }) => {
         for (const { id } of await engine.workers.list()) await engine.workers.holds(id)
+      },
+    },
+    {
+      name: 'list workflows',
+      act: async ({ engine }) => {
+        for (const { name } of await engine.workflows.list()) await engine.workflows.get(name)
       },
     },
     {

@@ -5,6 +5,7 @@ import { StoreUnavailableError } from '@belay/workflow/adapter'
 import { describe, expect, it } from 'vitest'
 import { Context } from '../../../workflow/src/engine/base/context.ts'
 import { EventHub } from '../../../workflow/src/engine/base/events.ts'
+import { Meter } from '../../../workflow/src/engine/base/meter.ts'
 import { OutageWatch } from '../../../workflow/src/engine/base/outage.ts'
 import { PayloadCache } from '../../../workflow/src/engine/base/payload-cache.ts'
 import { SetAside } from '../../../workflow/src/engine/base/set-aside.ts'
@@ -53,6 +54,7 @@ async function opened(workflow: WorkflowDefinition, runs: number) {
   for (const name of ['step.started', 'step.completed', 'step.discarded', 'lease.adopted'] as const)
     events.on(name, () => void heard.push(name))
   const runtime = { clock, random: () => 0.5, newId: (): string => randomUUID(), context }
+  const meter = new Meter(clock)
   const session = new Session({
     ...{
       adapter,
@@ -66,7 +68,8 @@ async function opened(workflow: WorkflowDefinition, runs: number) {
       leaseMs: LEASE_MS,
     },
     definitions: new Map([[definitionId, workflow]]),
-    outage: new OutageWatch({ during: 'settling', log, events, random: runtime.random }),
+    meter,
+    outage: new OutageWatch({ during: 'settling', log, events, random: runtime.random, meter }),
     payloads: new PayloadCache(store),
     aside: new SetAside({ clock: runtime.clock, log, events }),
     children: { follow: () => Promise.reject(), undo: () => Promise.reject() },
@@ -74,7 +77,7 @@ async function opened(workflow: WorkflowDefinition, runs: number) {
     keepAttempts: false,
     storeStacks: true,
     valueLimits: { valuesMax: 100, valueMaxBytes: 1_000 },
-    tellingOutage: new OutageWatch({ during: 'publishing', log, events, random: runtime.random }),
+    tellingOutage: new OutageWatch({ during: 'publishing', log, events, random: runtime.random, meter }),
     onPublished: () => {},
     onSettled: () => {},
     onStoppingRunMoved: (runId) => heard.push(`undo of ${runIds.indexOf(runId)} may be due`),

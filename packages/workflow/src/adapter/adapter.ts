@@ -6,6 +6,7 @@ import type { HistoryEntry, HistoryRecord, RunChange, RunToChange } from './cont
 import type { DifferingItems, ItemCount, ItemsToRead } from './items-to-read.ts'
 import type { RunStatus } from './lifecycle.ts'
 import type { FreesSlots, LimitVerbs } from './limits.ts'
+import type { OverviewVerbs } from './overview.ts'
 import type { PayloadRequest, RunPayloads } from './payloads.ts'
 import type {
   Claim,
@@ -20,7 +21,7 @@ import type {
   Settlement,
   StepRecord,
 } from './records.ts'
-import type { RunCount, RunCountRequest, RunFilter } from './run-conditions.ts'
+import type { RunFilter } from './run-conditions.ts'
 import type { RunEnd, RunEndsRequest, WokenParent } from './run-ends.ts'
 import type { ScheduleVerbs } from './schedules.ts'
 import type { Delivery, NewSignal } from './signals.ts'
@@ -57,7 +58,7 @@ import type { ObservedRun, Published, PublishRequest, RunNews, ValueRecord } fro
  * A lease belongs to a worker: `renew` extends one row, and with it every step that the worker holds. A step is held by (worker, fence). When a lease
  * expires, `sweep` first declares the worker dead, so that it can claim nothing more, and then returns its steps to the queue.
  */
-export interface Adapter extends ScheduleVerbs, LimitVerbs {
+export interface Adapter extends ScheduleVerbs, LimitVerbs, OverviewVerbs {
   /** The adapter's name in messages: `'postgres'`, `'pglite'`, `'memory'`. */
   readonly name: string
 
@@ -371,9 +372,6 @@ export interface Adapter extends ScheduleVerbs, LimitVerbs {
    * such run makes the call fail.
    */
   listRuns(filter: RunFilter & NamesRefused): Promise<readonly RunRecord[]>
-
-  /** Counts matching runs: one count or, with `byStatus`, one for each status that occurs. Reads a bounded number of matching runs. */
-  countRuns(request: RunCountRequest): Promise<readonly RunCount[]>
 
   /**
    * Workers, longest registered first. Default `limit` 10,000. Workers that left are not listed, nor are dead workers whose steps have all been

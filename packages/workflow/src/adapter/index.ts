@@ -49,6 +49,7 @@ export {
 export * from './lifecycle.ts'
 export * from './limits.ts'
 export type { MapKind } from './map-kind.ts'
+export type * from './overview.ts'
 export type * from './payloads.ts'
 export { continuesPast, edgesOf, type PlacedShape, placeRows } from './placed-rows.ts'
 export { leadOf, PRIORITY_MAX, placeOf, UNDO_LEAD_MINUTES } from './queue-place.ts'

@@ -63,6 +63,7 @@ export const VERBS = {
   saveDefinitions: { purpose: 'definitions', lostAnswer: 'again', within: true },
   readDefinitions: { purpose: 'definitions', lostAnswer: 'again', within: true },
   findDefinition: { purpose: 'definitions', lostAnswer: 'again', within: true },
+  listDefinitions: { purpose: 'definitions', lostAnswer: 'again' },
 
   startRuns: { purpose: 'start', lostAnswer: 'compare', contended: true, within: true },
   collectCalls: { purpose: 'start', lostAnswer: 'again', contended: true, within: true },
@@ -103,6 +104,7 @@ export const VERBS = {
   readResults: { purpose: 'reading', lostAnswer: 'again' },
   listRuns: { purpose: 'reading', lostAnswer: 'again' },
   countRuns: { purpose: 'reading', lostAnswer: 'again' },
+  countReady: { purpose: 'reading', lostAnswer: 'again' },
   listWorkers: { purpose: 'reading', lostAnswer: 'again' },
   listHeld: { purpose: 'reading', lostAnswer: 'again' },
   diagnose: { purpose: 'reading', lostAnswer: 'again' },

@@ -5,6 +5,7 @@ import { BelayError } from '../errors.ts'
 import { callback, checkArgument, checkOptions, oneOf } from '../options/index.ts'
 import { DefinitionRegistry } from './base/definition-registry.ts'
 import { type EngineEvents, EVENT_NAMES, EventHub, type EventListener } from './base/events.ts'
+import { Meter } from './base/meter.ts'
 import { PayloadCache } from './base/payload-cache.ts'
 import { within } from './base/runtime.ts'
 import { followNotices } from './base/store-notices.ts'
@@ -15,12 +16,14 @@ import { Limits } from './control/limits.ts'
 import type { ActionOptions } from './control/options.ts'
 import { type DoctorOptions, type DoctorReport, doctor } from './diagnosis/doctor.ts'
 import { Workers } from './diagnosis/worker-list.ts'
+import { type QueueOverview, queueOverview } from './handles/queue.ts'
 import { type RunOf, referTo } from './handles/referred-run.ts'
 import { type KeyedRunHandle, type RunHandle, type RunHandleParts, runHandle } from './handles/run-handle.ts'
 import { RunReports } from './handles/run-reports.ts'
 import { RunVerbs } from './handles/run-verbs.ts'
 import { Runs, type RunsParts } from './handles/runs.ts'
 import { type NamedRunHandle, type RunByNameOptions, startRunByName } from './handles/start-by-name.ts'
+import { Workflows } from './handles/workflows.ts'
 import { checkEngineOptions, type EngineOptions, type EngineSettings } from './options.ts'
 import { checkPruneOptions, type PruneOptions, type PruneReport, pruneRuns } from './retention/prune.ts'
 import { findRun, type RunReference, runLookup } from './runs/run-reference.ts'
@@ -30,6 +33,7 @@ import { Signals } from './signals/signals.ts'
 import { type NewRunOf, type RunArguments, refuseOptionsAsInput } from './start/run-arguments.ts'
 import type { RunOptions } from './start/run-options.ts'
 import { type StartedHandle, type StartRunParts, startRun, startRuns } from './start/start-run.ts'
+import { type Gauges, gaugesOf } from './worker/gauges.ts'
 import { Working } from './working.ts'
 
 /** How long closing waits for a running query of awaited runs. */
@@ -44,6 +48,8 @@ export function createEngine(options: EngineOptions): Engine {
 export class Engine extends RunVerbs implements AsyncDisposable {
   /** Reads runs, and acts on many of them. */
   readonly runs: Runs
+  /** The workflows that are stored, with their versions and graphs. */
+  readonly workflows: Workflows
   /** The registry of workers and the steps they hold. */
   readonly workers: Workers
   /** Approvals that wait for a decision, across runs. */
@@ -54,6 +60,7 @@ export class Engine extends RunVerbs implements AsyncDisposable {
   readonly limits: Limits
   readonly #settings: EngineSettings
   readonly #events: EventHub
+  readonly #meter: Meter
   readonly #payloads: PayloadCache
   readonly #registry: DefinitionRegistry
   readonly #reports: RunReports
@@ -70,30 +77,26 @@ export class Engine extends RunVerbs implements AsyncDisposable {
     const { adapter, log, runtime } = settings
     this.#settings = settings
     this.#events = new EventHub(log, runtime.context)
+    this.#meter = new Meter(runtime.clock)
     this.#payloads = new PayloadCache(adapter)
     this.#registry = new DefinitionRegistry(settings)
     this.#reports = new RunReports({ events: this.#events, registry: this.#registry })
+    const shared = { settings, events: this.#events, registry: this.#registry }
     this.#working = new Working({
-      settings,
-      events: this.#events,
+      ...{ ...shared, meter: this.#meter },
       payloads: this.#payloads,
-      registry: this.#registry,
       onRunsChanged: (runs) => this.#runsChanged(runs),
       onPublished: (runId) => this.#calls.observer.changed(runId),
       onRecovered: (steps) => this.#reports.recovered(steps),
     })
-    this.#calls = openCalls({
-      settings,
-      events: this.#events,
-      registry: this.#registry,
-      working: this.#working,
-    })
+    this.#calls = openCalls({ ...shared, working: this.#working })
     this.#control = this.#openControl()
     const refer: RunsParts['refer'] = (call, run) => this.refer(call, run)
     this.runs = new Runs({
       ...settings,
       ...{ registry: this.#registry, control: this.#control, refer, aside: this.#working.aside },
     })
+    this.workflows = new Workflows(adapter, () => this.#assertOpen())
     this.workers = new Workers(adapter)
     this.schedules = this.#openSchedules()
     this.approvals = new Approvals(adapter, () => this.#assertOpen())
@@ -103,8 +106,7 @@ export class Engine extends RunVerbs implements AsyncDisposable {
     this.#handleParts = {
       adapter,
       registry: this.#registry,
-      watch: this.#calls.watch,
-      observer: this.#calls.observer,
+      ...this.#calls,
       control: this.#control,
       signals: this.#signals,
     }
@@ -201,6 +203,20 @@ export class Engine extends RunVerbs implements AsyncDisposable {
     return doctor(this.#settings.adapter, options, this.#working.noticed)
   }
 
+  /** What this engine's worker is doing at this moment: slots, what waits for them, the last calls to the store. From memory, without a call to the store. */
+  gauges(): Gauges {
+    return gaugesOf({ ...this.#settings, ...this.#working.gauged, meter: this.#meter })
+  }
+
+  /**
+   * What waits in the store: steps that are ready and the age of the oldest, undos parked for an operator, and live runs by status. Two reads that count
+   * up to 1,000, so the cost depends neither on the history nor on the backlog. The two may show different moments. Throws the store's errors.
+   */
+  async queue(): Promise<QueueOverview> {
+    this.#assertOpen()
+    return queueOverview(this.#settings.adapter)
+  }
+
   /**
    * Moves a run to another version of its workflow. Allowed while none of its steps is running, if every step that has begun has the same name in
    * the new version, and no ended step depends there on a step that has not ended. Also allowed for a run that ended without completing, to retry
@@ -271,14 +287,10 @@ export class Engine extends RunVerbs implements AsyncDisposable {
   }
 
   #openControl(): Control {
-    const { adapter, payloadMaxBytes, keepAttempts, log } = this.#settings
     return new Control({
-      adapter,
+      ...this.#settings,
       registry: this.#registry,
       events: this.#events,
-      payloadMaxBytes,
-      keepAttempts,
-      log,
       assertOpen: () => this.#assertOpen(),
       onRunsChanged: (runs) => this.#runsChanged(runs),
       onMoved: (runId) => this.#payloads.forget(runId),
@@ -292,8 +304,7 @@ export class Engine extends RunVerbs implements AsyncDisposable {
       adapter: this.#settings.adapter,
       registry: this.#registry,
       payloads: this.#payloads,
-      starter: this.#calls.starter,
-      collector: this.#calls.collector,
+      ...this.#calls,
       settings: this.#settings,
     }
   }
@@ -322,21 +333,16 @@ export class Engine extends RunVerbs implements AsyncDisposable {
   protected refer(call: string, run: RunReference | RunOf): RunHandle | KeyedRunHandle {
     const parts = {
       ...this.#handleParts,
-      handleOn: (id: string): RunHandle => this.#handle(id, false),
+      handleOn: (id: string): RunHandle => runHandle(this.#handleParts, { id, created: false }),
       assertOpen: () => this.#assertOpen(),
     }
     return referTo(parts, call, run)
   }
 
-  #handle<Outputs, Sent>(id: string, created: boolean): RunHandle<Outputs, Sent> {
-    return runHandle(this.#handleParts, { id, created })
-  }
-
   #assertOpen(): void {
     if (this.#closing !== undefined) {
-      throw new BelayError('engine_closed', 'This engine is closed.', {
-        remedy: 'Make another one with createEngine().',
-      })
+      const remedy = 'Make another one with createEngine().'
+      throw new BelayError('engine_closed', 'This engine is closed.', { remedy })
     }
   }
 }

@@ -24,6 +24,7 @@ export type { OfferedAction, OfferedVerb } from './diagnosis/offered-action.ts'
 export type { HeldStep, WorkerSnapshot, Workers } from './diagnosis/worker-list.ts'
 export { createEngine, type Engine } from './engine.ts'
 export type { HandleOn } from './handles/handle-on.ts'
+export type { QueueOverview } from './handles/queue.ts'
 export type {
   ApprovalNames,
   ApprovalPayload,
@@ -35,8 +36,6 @@ export type {
   SignalPayload,
 } from './handles/run-handle.ts'
 export type {
-  CountedByStatus,
-  CountedRuns,
   Runs,
   RunsFilter,
   RunsToCount,
@@ -44,6 +43,13 @@ export type {
 export type { RunsToChange } from './handles/runs-to-change.ts'
 export type { NamedRunHandle, RunByNameOptions } from './handles/start-by-name.ts'
 export type { StepNameOf } from './handles/step-names.ts'
+export type { WorkflowStep } from './handles/workflow-steps.ts'
+export type {
+  WorkflowSnapshot,
+  WorkflowSummary,
+  Workflows,
+  WorkflowVersion,
+} from './handles/workflows.ts'
 export { type JsonLoggerOptions, jsonLogger, type PinoLike, pinoLogger } from './loggers.ts'
 export type { EngineOptions } from './options.ts'
 export {
@@ -55,6 +61,7 @@ export {
 export type { Archive, ArchivedRun, PruneOptions, PruneReport } from './retention/prune.ts'
 export type { ReleasedKeys, ReleaseKeysOptions } from './retention/release-keys.ts'
 export type { RetentionPolicy } from './retention/retention-policy.ts'
+export type { CountedByStatus, CountedRuns } from './runs/counted-runs.ts'
 export type { ExportedRun, RunsToExport } from './runs/export-runs.ts'
 export type { ItemsPage } from './runs/items-page.ts'
 export type { MapState } from './runs/map-state.ts'
@@ -90,3 +97,4 @@ export type { CollectedStart } from './start/collect-run.ts'
 export type { NewRunOf, RunArguments } from './start/run-arguments.ts'
 export type { RunOptions } from './start/run-options.ts'
 export type { StartTimes } from './start/start-times.ts'
+export type { Gauges } from './worker/gauges.ts'

@@ -5,10 +5,12 @@ import { hasChildren } from './base/child-steps.ts'
 import { declaredLimits } from './base/declared-limits.ts'
 import type { DefinitionRegistry } from './base/definition-registry.ts'
 import type { EventHub } from './base/events.ts'
+import type { Meter } from './base/meter.ts'
 import type { PayloadCache } from './base/payload-cache.ts'
 import { within } from './base/runtime.ts'
 import { SetAside } from './base/set-aside.ts'
 import { StoreHistory } from './base/store-history.ts'
+import { isTransactional } from './base/transactional.ts'
 import { withFollowUps } from './base/with-follow-ups.ts'
 import { type FamilyParts, familyOf } from './children/family.ts'
 import { tellMode } from './development.ts'
@@ -20,6 +22,7 @@ import { Retention } from './retention/retention.ts'
 import { type OwnWorker, type Served, WorkerLookout } from './runs/worker-lookout.ts'
 import { storeDeclared } from './schedules/declared.ts'
 import { type FirerParts, fireDue } from './schedules/firing.ts'
+import type { GaugedWorker } from './worker/gauges.ts'
 import { Worker, type WorkerParts } from './worker/worker.ts'
 
 /** How long stopping waits for a running round of pruning, in addition to the worker's timeout. */
@@ -30,6 +33,7 @@ export interface WorkingParts {
   readonly events: EventHub
   readonly payloads: PayloadCache
   readonly registry: DefinitionRegistry
+  readonly meter: Meter
   readonly onRunsChanged: (runs: readonly ChangedRun[]) => void
   readonly onRecovered: WorkerParts['onRecovered']
   readonly onPublished: WorkerParts['onPublished']
@@ -47,6 +51,8 @@ export class Working {
   readonly lookout: WorkerLookout
   readonly #parts: WorkingParts
   #worker: Worker | undefined
+  /** The worker that is being stopped. */
+  #leaving: Worker | undefined
   #retention: Retention | undefined
   #starting: Promise<void> | undefined
   readonly #apart: Apart
@@ -88,14 +94,24 @@ export class Working {
     await this.#starting?.catch(() => {})
     const [worker, retention] = [this.#worker, this.#retention]
     this.#worker = undefined
+    this.#leaving = worker ?? this.#leaving
     this.#retention = undefined
     this.#starting = undefined
     this.#definitions = new Map()
     const stopped = retention?.stop() ?? Promise.resolve()
     const { clock } = this.#parts.settings.runtime
     await Promise.all([worker?.stop(timeoutMs), within(clock, timeoutMs + ROUND_MS, stopped)])
-    if (worker !== undefined)
-      this.#parts.settings.log.info('The worker has stopped.', { workerId: worker.workerId })
+    if (worker === undefined) return
+    if (this.#leaving === worker) this.#leaving = undefined
+    this.#parts.settings.log.info('The worker has stopped.', { workerId: worker.workerId })
+  }
+
+  /** The worker that runs or is being stopped, and which of them. */
+  get gauged(): GaugedWorker {
+    const { session } = this.#worker ?? this.#leaving ?? {}
+    if (this.#worker !== undefined) return { state: 'started', session }
+    if (this.#leaving !== undefined) return { state: 'stopping', session }
+    return { state: this.#starting === undefined ? 'stopped' : 'starting', session }
   }
 
   /** A run was created. In development mode, a worker that is missing is named at once. */
@@ -283,10 +299,4 @@ export class Working {
     })
     this.#retention.start()
   }
-}
-
-function isTransactional({ steps }: WorkflowDefinition): boolean {
-  return steps.some(
-    ({ transaction, compensation }) => transaction !== null || compensation?.transaction != null,
-  )
 }

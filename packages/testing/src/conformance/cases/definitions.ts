@@ -2,6 +2,7 @@ import { DEFINITION_NUMBERS_MAX, definitionNumber } from '@belay/workflow/adapte
 import { expect } from 'vitest'
 import { type Cases, withSecond } from '../case.ts'
 import { chainEdges, DIAMOND, definitionRecord, fanEdges, PAIR } from '../scenario/index.ts'
+import { cancelledRun } from './ended-runs.ts'
 
 export const definitionCases: Cases = {
   'saved definitions come back in order and unchanged, each with its own id': async ({ adapter }) => {
@@ -110,6 +111,59 @@ export const definitionCases: Cases = {
     expect(await adapter.findDefinition({ name: 'one', version: 9 })).toEqual(saved[1])
     expect(await adapter.findDefinition({ name: 'one', version: 11 })).toBeNull()
     expect(await adapter.findDefinition({ name: 'three' })).toBeNull()
+  },
+
+  'definitions are listed by the names of their workflows, newest version first, in pages of workflows':
+    async ({ adapter }) => {
+      const savedAt = await adapter.now()
+      await adapter.saveDefinitions([
+        definitionRecord('two', PAIR, 9),
+        definitionRecord('two', DIAMOND, 10),
+        definitionRecord('One', PAIR),
+        definitionRecord('one', PAIR),
+      ])
+      const listed = async (after: string | null, limit: number) =>
+        (await adapter.listDefinitions({ after, limit, liveMax: 10 })).map(({ name, version }) => [
+          name,
+          version,
+        ])
+
+      expect(await listed(null, 2)).toEqual([
+        ['One', 1],
+        ['one', 1],
+      ])
+      expect(await listed('one', 2)).toEqual([
+        ['two', 10],
+        ['two', 9],
+      ])
+      expect(await listed('two', 2)).toEqual([])
+      for (const { createdAt } of await adapter.listDefinitions({ after: null, limit: 10, liveMax: 1 })) {
+        expect(createdAt).toBeGreaterThanOrEqual(Math.floor(savedAt))
+        expect(createdAt).toBeLessThan(savedAt + 60_000)
+      }
+    },
+
+  'a listed version has the number of its live runs, counted from the oldest up to the limit': async (
+    given,
+  ) => {
+    const old = await given.graph('one', PAIR, 1)
+    const current = await given.graph('one', PAIR, 2)
+    await given.graph('two', PAIR)
+    await given.start(old)
+    for (let runs = 0; runs < 3; runs += 1) await given.start(current)
+    await cancelledRun(given, old)
+    const listed = (liveMax: number) => given.adapter.listDefinitions({ after: null, limit: 10, liveMax })
+
+    expect(await listed(4)).toMatchObject([
+      { name: 'one', version: 2, liveRuns: 3, capped: false },
+      { name: 'one', version: 1, liveRuns: 1, capped: false },
+      { name: 'two', version: 1, liveRuns: 0, capped: false },
+    ])
+    expect(await listed(2)).toMatchObject([
+      { version: 2, liveRuns: 1, capped: true },
+      { version: 1, liveRuns: 1, capped: true },
+      { name: 'two', liveRuns: 0, capped: false },
+    ])
   },
 
   'a definition saved in a transaction is found in that transaction, by name and by number': async (

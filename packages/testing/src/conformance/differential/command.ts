@@ -58,7 +58,7 @@ export type Command =
 
 /** A command that only reads. */
 export type Look =
-  | { readonly do: 'workers' | 'diagnose' | 'definitions' | 'newest' }
+  | { readonly do: 'workers' | 'diagnose' | 'definitions' | 'newest' | 'listDefinitions' | 'countReady' }
   | { readonly do: 'listHeld'; readonly workerId: string }
   | { readonly do: 'statuses' | 'observe'; readonly runIds: readonly string[] }
   | { readonly do: 'find' | 'attempts' | 'values' | 'collected'; readonly runId: string }
@@ -169,6 +169,8 @@ export function runsOf(command: Command): readonly string[] | undefined {
     case 'diagnose':
     case 'definitions':
     case 'newest':
+    case 'listDefinitions':
+    case 'countReady':
     case 'attempts':
     case 'findByKey':
     case 'list':

@@ -166,6 +166,8 @@ function look(world: World, random: Random, workerId: string): Command {
     { do: 'diagnose' },
     { do: 'definitions' },
     { do: 'newest' },
+    { do: 'listDefinitions' },
+    { do: 'countReady' },
     { do: 'attempts', runId: random.pick(world.runIds) },
     { do: 'listHeld', workerId },
     { do: 'statuses', runIds: random.sample(world.runIds, 5) },

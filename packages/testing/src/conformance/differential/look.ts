@@ -35,6 +35,16 @@ async function shown(adapter: Adapter, command: Look, definitionIds: readonly nu
       return (await adapter.readDefinitions(definitionIds)).map(withoutId)
     case 'newest':
       return withoutId(await adapter.findDefinition({ name: 'branches' }))
+    case 'listDefinitions':
+      // Which definitions were saved first, this store's harness knows.
+      return (await adapter.listDefinitions({ after: null, limit: UNLIMITED, liveMax: 3 })).map(
+        ({ createdAt: _, ...listed }) => listed,
+      )
+    case 'countReady': {
+      // Steps of the same moment may be due a fraction of a millisecond apart.
+      const { at: _, oldestDueAt: __, ...ready } = await adapter.countReady({ max: UNLIMITED })
+      return ready
+    }
     case 'attempts':
       return adapter.readAttempts({ runId: command.runId, limit: UNLIMITED })
     case 'listHeld':

@@ -123,6 +123,8 @@ export class Side {
       case 'diagnose':
       case 'definitions':
       case 'newest':
+      case 'listDefinitions':
+      case 'countReady':
       case 'attempts':
       case 'listHeld':
       case 'statuses':

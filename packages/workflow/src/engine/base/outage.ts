@@ -5,6 +5,7 @@ import type { Logger } from '../../logger.ts'
 import { outageDelayMs } from './backoff.ts'
 import type { EventHub } from './events.ts'
 import { Loop, type LoopOptions } from './loop.ts'
+import type { Meter } from './meter.ts'
 
 export { isContended, isUnavailable, isUnreachable }
 
@@ -14,13 +15,21 @@ export class OutageWatch {
   readonly #log: Logger
   readonly #events: EventHub
   readonly #random: () => number
+  readonly #meter: Meter | undefined
   #tries = 0
 
-  constructor(parts: { during: string; log: Logger; events: EventHub; random: () => number }) {
+  constructor(parts: {
+    during: string
+    log: Logger
+    events: EventHub
+    random: () => number
+    meter?: Meter
+  }) {
     this.#during = parts.during
     this.#log = parts.log
     this.#events = parts.events
     this.#random = parts.random
+    this.#meter = parts.meter
   }
 
   succeeded(): void {
@@ -33,6 +42,7 @@ export class OutageWatch {
   /** Records a failed call. Returns the delay before the next try, in milliseconds. */
   failed(error: unknown): number {
     this.#tries += 1
+    if (isUnreachable(error)) this.#meter?.unanswered()
     if (!isPassing(error)) {
       this.#log.error('A call to the store failed unexpectedly.', { during: this.#during, error })
       this.#events.emit('error', { during: this.#during, error })

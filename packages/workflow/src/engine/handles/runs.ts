@@ -1,4 +1,4 @@
-import type { Adapter, RunStatus } from '../../adapter/index.ts'
+import type { Adapter } from '../../adapter/index.ts'
 import type { WorkflowDefinition } from '../../definition/workflow.ts'
 import { id, type OptionTable, wholeNumber } from '../../options/index.ts'
 import type { SetAside } from '../base/set-aside.ts'
@@ -15,6 +15,7 @@ import type { RunHistoryEntry } from '../control/history.ts'
 import { checkPriority, checkStepArgument, type WithinActionOptions } from '../control/options.ts'
 import { type ReleasedKeys, type ReleaseKeysOptions, releaseKeys } from '../retention/release-keys.ts'
 import { callsOf } from '../runs/collected-calls.ts'
+import { type CountedByStatus, type CountedRuns, countedByStatus } from '../runs/counted-runs.ts'
 import { type ExportedRun, exportRuns, type RunsToExport } from '../runs/export-runs.ts'
 import { checkItemsPage, type ItemsPage, readPage } from '../runs/items-page.ts'
 import { listPage } from '../runs/list-runs.ts'
@@ -61,17 +62,6 @@ export interface RunsToCount extends RunsMatching {
   /** Counts no further than this, 1 to 1,000,000; default 10,000. */
   readonly max?: number
 }
-
-/** A count of matching runs. */
-export interface CountedRuns {
-  /** At most the given `max`. */
-  readonly count: number
-  /** True when there are more. */
-  readonly capped: boolean
-}
-
-/** Counts of matching runs by status. Statuses without runs are left out. */
-export type CountedByStatus = { readonly [Status in RunStatus]?: CountedRuns }
 
 /** Makes a handle on the run that a reference names. `call` names the called function in errors. */
 type RunReferrer = (call: string, run: RunReference | RunOf) => RunHandle | KeyedRunHandle
@@ -152,7 +142,7 @@ export class Runs {
     const request = checkConditions('runs.countByStatus()', filter, COUNT_OPTIONS)
     await this.#adapter.open()
     const counts = await this.#adapter.countRuns({ ...request, byStatus: true })
-    return Object.fromEntries(counts.map(({ status, count, capped }) => [status, { count, capped }]))
+    return countedByStatus(counts)
   }
 
   /**

@@ -1,4 +1,4 @@
-import type { Adapter, Claim, LimitEntry, Settlement } from '../../adapter/index.ts'
+import type { Claim, LimitEntry, Settlement } from '../../adapter/index.ts'
 import type { WorkflowDefinition } from '../../definition/workflow.ts'
 import type { BelayError } from '../../errors.ts'
 import type { Attempt } from '../attempt/attempt.ts'
@@ -37,13 +37,11 @@ const STOPPING_MAX = 10_000
 export interface AttemptsParts
   extends Omit<AttemptParts<Attempt>, 'onCall' | 'onLateResult' | 'telling' | 'around'>,
     Pick<SharedParts, 'around' | 'traceparents' | 'handlerLog' | 'valueLimits'>,
-    Pick<PerformerParts, 'concurrency' | 'undoSlots' | 'outage' | 'aside'> {
-  readonly adapter: Adapter
+    Pick<PerformerParts, 'concurrency' | 'undoSlots' | 'outage' | 'aside'>,
+    Pick<SettlerOptions<Attempt>, 'adapter' | 'meter' | 'workerId' | 'keepAttempts'> {
   readonly events: EventHub
   /** Of the calls that send what attempts tell. */
   readonly tellingOutage: OutageWatch
-  readonly workerId: string
-  readonly keepAttempts: boolean
   readonly storeStacks: boolean
   readonly definitions: ReadonlyMap<number, WorkflowDefinition>
   readonly capacity: Capacity
@@ -63,12 +61,12 @@ export interface AttemptsParts
  * and the settler records the outcome. What a settlement hands back is accepted in turn.
  */
 export class Attempts {
+  readonly performer: Performer
   readonly #parts: AttemptsParts
   readonly #attemptParts: AttemptParts<Attempt>
   readonly #capacity: Capacity
   readonly #payloads: PayloadCache
   readonly #definitions: ReadonlyMap<number, WorkflowDefinition>
-  readonly #performer: Performer
   readonly #settler: Settler<Attempt>
   readonly #teller: Teller
   readonly #reports: AttemptReports
@@ -93,7 +91,7 @@ export class Attempts {
     const settling = this.#settlerOptions(parts)
     this.#settler = new Settler(settling)
     const isAbandoned = () => this.#settler.isAbandoned
-    this.#performer = new Performer({
+    this.performer = new Performer({
       ...parts,
       transactions: new Transactions({ ...parts, ...settling, isAbandoned }),
       onEnd: (attempt, end) => this.#end(attempt, end),
@@ -187,7 +185,7 @@ export class Attempts {
     if (this.#capacity.isClosed) this.#end(attempt, { type: 'given_up' })
     else if (claim.direction === 'forward' && this.#stoppingRuns.has(claim.runId))
       void this.#performIfForward(attempt)
-    else this.#performer.perform(attempt)
+    else this.performer.perform(attempt)
   }
 
   /** Its run was stopping when this session last heard of it. But the claim may be older, or an operator may have sent the run forward again. */
@@ -201,7 +199,7 @@ export class Attempts {
       return
     }
     this.#stoppingRuns.delete(attempt.claim.runId)
-    this.#performer.perform(attempt)
+    this.performer.perform(attempt)
   }
 
   #giveUpQueued(attempt: Attempt): void {
@@ -286,7 +284,7 @@ export class Attempts {
     attempt.goOn(after)
     const isStopping = attempt.isInterrupted || this.#stoppingRuns.has(attempt.claim.runId)
     if (this.#capacity.isClosed || isStopping) this.#giveUpQueued(attempt)
-    else this.#performer.resume(attempt)
+    else this.performer.resume(attempt)
   }
 
   #settled(settlement: Settlement, entries: readonly SettlerEntry<Attempt>[]): void {

@@ -84,6 +84,11 @@ export class Capacity {
     return Math.min(this.#options.concurrency, this.#taken)
   }
 
+  /** Attempts that have a slot, or wait for one. */
+  get taken(): number {
+    return this.#taken
+  }
+
   /** The session takes on no more work: a claim that still arrives is given up. */
   get isClosed(): boolean {
     return this.#closed

@@ -1,12 +1,16 @@
 import type { Adapter, BegunUndo, Claim, NewRun, StartedRun, UndoPlan } from '../../adapter/index.ts'
 import type { WorkflowDefinition } from '../../definition/workflow.ts'
 import type { ClaimOrigin } from '../attempt/attempt-phase.ts'
+import type { Meter } from '../base/meter.ts'
+import type { Runtime } from '../base/runtime.ts'
 import type { SetAside } from '../base/set-aside.ts'
 import type { Capacity } from './capacity.ts'
 import { dueUndos } from './outcome-of.ts'
 
 export interface IntakeParts {
   readonly adapter: Adapter
+  readonly runtime: Runtime
+  readonly meter: Meter
   readonly workerId: string
   readonly definitions: ReadonlyMap<number, WorkflowDefinition>
   readonly capacity: Capacity
@@ -60,11 +64,13 @@ export class Intake {
 
   /** A step that the store cannot lease stays in the queue, and is named. */
   async #claimed(request: Parameters<Adapter['claim']>[0]): ReturnType<Adapter['claim']> {
-    const { adapter, aside } = this.#parts
+    const { adapter, aside, runtime, meter } = this.#parts
+    const sentAt = runtime.clock.now()
     const claimed = await adapter.claim({
       ...request,
       onRefused: ({ runId, error }) => void aside.refused({ during: CLAIMING, runId }, error),
     })
+    meter.claimed(sentAt)
     if (claimed !== 'lost') aside.acceptedRuns(CLAIMING, claimed.claims)
     return claimed
   }

@@ -1,5 +1,6 @@
 import type { Adapter, Renewed } from '../../adapter/index.ts'
 import type { WorkflowDefinition } from '../../definition/workflow.ts'
+import type { Meter } from '../base/meter.ts'
 import type { Runtime } from '../base/runtime.ts'
 import type { StoreHistory } from '../base/store-history.ts'
 import { knownBefore } from './known-attempts.ts'
@@ -12,6 +13,7 @@ const CONFIRM_MS = 50
 export interface LeaseKeeperParts {
   readonly adapter: Adapter
   readonly runtime: Runtime
+  readonly meter: Meter
   readonly name: string
   readonly host: string | undefined
   readonly concurrency: number
@@ -76,6 +78,7 @@ export class LeaseKeeper {
       busy: capacity.busy,
       known: knownBefore(attempts, sentAt - leaseMs),
     })
+    this.#parts.meter.answered()
     if (session !== this.#parts.session()) return
     if (renewed === 'lost') return onLost()
     session.lease.extended(sentAt)

@@ -1,6 +1,7 @@
 import type { Logger } from '../../logger.ts'
 import type { EventHub } from '../base/events.ts'
 import { idlingOf, type Loop, NEVER, NOW } from '../base/loop.ts'
+import type { Meter } from '../base/meter.ts'
 import { OutageWatch, watchedLoop } from '../base/outage.ts'
 import { stillnessOf } from '../base/runtime.ts'
 import type { WorkerLoops } from './depart.ts'
@@ -20,6 +21,7 @@ export interface LoopsParts
     Pick<RunEndsParts, 'definitions' | 'endFollowers' | 'aside'> {
   readonly log: Logger
   readonly events: EventHub
+  readonly meter: Meter
   readonly concurrency: number
   readonly crowd: Crowd
   readonly keeper: LeaseKeeper
@@ -31,10 +33,10 @@ export interface LoopsParts
   readonly advanceSagas: () => Promise<void>
 }
 
-type WatchParts = Pick<LoopsParts, 'log' | 'events' | 'runtime'>
+type WatchParts = Pick<LoopsParts, 'log' | 'events' | 'runtime' | 'meter'>
 
-export function outageWatch({ log, events, runtime }: WatchParts, during: string): OutageWatch {
-  return new OutageWatch({ during, log, events, random: runtime.random })
+export function outageWatch({ log, events, runtime, meter }: WatchParts, during: string): OutageWatch {
+  return new OutageWatch({ during, log, events, random: runtime.random, meter })
 }
 
 /** A worker's loops. Each tells a virtual clock until when its rounds would find nothing. */

@@ -66,6 +66,11 @@ export class Performer {
     })
   }
 
+  /** Attempts that have a slot. */
+  get performing(): number {
+    return this.#slots.busy
+  }
+
   perform(attempt: Attempt): void {
     this.#capacity.take()
     if (this.#mayRead(attempt)) return this.#begin(attempt)

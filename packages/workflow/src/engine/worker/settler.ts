@@ -1,5 +1,6 @@
 import type { Adapter, LimitEntry, Outcome, Settlement, SlotHolder } from '../../adapter/index.ts'
 import { HeldUp } from '../base/held-up.ts'
+import type { Meter } from '../base/meter.ts'
 import type { OutageWatch } from '../base/outage.ts'
 import { pause, type Runtime } from '../base/runtime.ts'
 import { sendApart } from '../base/send-apart.ts'
@@ -21,6 +22,7 @@ export interface SettlerOptions<Item> {
   readonly adapter: Adapter
   readonly runtime: Runtime
   readonly outage: OutageWatch
+  readonly meter: Meter
   readonly workerId: string
   readonly keepAttempts: boolean
   /** Reserves slots for the steps that these outcomes make ready, until the call was answered and the steps were taken on. */
@@ -147,6 +149,7 @@ export class Settler<Item> {
 
   async #call(batch: readonly SettlerEntry<Item>[]): Promise<void> {
     const { adapter, workerId, keepAttempts, outage, reserve, onResult, onSettled, onUnsure } = this.#options
+    const { meter, runtime } = this.#options
     const frees = this.#options.frees(batch)
     if (this.#abandoned) {
       for (const entry of batch) onResult(entry, 'abandoned')
@@ -155,6 +158,7 @@ export class Settler<Item> {
     const room = reserve(batch)
     try {
       const outcomes = batch.map((entry) => entry.outcome)
+      const sentAt = runtime.clock.now()
       const settlement = await adapter.settle({
         workerId,
         outcomes,
@@ -163,6 +167,7 @@ export class Settler<Item> {
         frees,
       })
       outage.succeeded()
+      meter.settled(batch.length, sentAt)
       // Report results first: no listener may see a dependent start before the step it waited for has ended.
       const refused: { readonly entry: SettlerEntry<Item>; readonly reason: string }[] = []
       batch.forEach((entry, index) => {

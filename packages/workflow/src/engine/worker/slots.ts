@@ -39,6 +39,11 @@ export class Slots<Item, End> {
     return this.#options.concurrency - this.#busy - this.waiting
   }
 
+  /** Items that have begun and not ended, also in reserved slots. */
+  get busy(): number {
+    return this.#busy
+  }
+
   /** Items that have not begun. */
   get waiting(): number {
     return this.#first.length + this.#queue.length - this.#next

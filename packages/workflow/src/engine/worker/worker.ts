@@ -5,6 +5,7 @@ import type { Around } from '../attempt/around.ts'
 import type { ValueLimits } from '../attempt/telling.ts'
 import { hasLimits, limitsOfNewest } from '../base/declared-limits.ts'
 import type { EventHub } from '../base/events.ts'
+import type { Meter } from '../base/meter.ts'
 import type { PayloadCache } from '../base/payload-cache.ts'
 import type { RunTraceparents } from '../base/run-traceparents.ts'
 import type { Runtime } from '../base/runtime.ts'
@@ -26,6 +27,7 @@ export interface WorkerParts extends Followers {
   readonly adapter: Adapter
   readonly runtime: Runtime
   readonly events: EventHub
+  readonly meter: Meter
   readonly log: Logger
   /** For what handlers log. */
   readonly handlerLog: Logger
@@ -96,6 +98,11 @@ export class Worker {
 
   get workerId(): string {
     return this.#session.workerId
+  }
+
+  /** What belongs to its current identity. */
+  get session(): Session {
+    return this.#session
   }
 
   /** True if the worker could take a step now. */
