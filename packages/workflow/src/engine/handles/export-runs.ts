@@ -4,10 +4,10 @@ import { type OptionTable, wholeNumber, yesOrNo } from '../../options/index.ts'
 import type { DefinitionRegistry } from '../base/definition-registry.ts'
 import type { SetAside } from '../base/set-aside.ts'
 import { historyEntry, type RunHistoryEntry } from '../control/history.ts'
-import { listPage } from './list-runs.ts'
-import { type RunAttempt, runAttempt } from './run-attempt.ts'
-import { type RunSnapshot, runSnapshot } from './run-snapshot.ts'
-import { checkConditions, type RunsMatching } from './runs-filter.ts'
+import { listPage } from '../runs/list-runs.ts'
+import { type RunAttempt, runAttempt } from '../runs/run-attempt.ts'
+import { type RunSnapshot, runSnapshot } from '../runs/run-snapshot.ts'
+import { checkConditions, type RunsMatching } from '../runs/runs-filter.ts'
 
 /** A run with all that is stored about it. */
 export interface ExportedRun extends RunSnapshot {
