@@ -80,7 +80,7 @@ describe.each(servers)('children of several workers on $name', ({ url }) => {
       await run.result()
       expect(before).toEqual([])
       expect(findings).toMatchObject([
-        { runId: run.id, step, fault: 'childless', remedy: expect.stringMatching(/^Call retryStep\(\)/) },
+        { runId: run.id, step, fault: 'childless', remedy: expect.stringMatching(/^Retry the step: /) },
       ])
     },
   )

@@ -219,6 +219,8 @@ describe('a run with a child that has not ended', () => {
         step: 'middle',
         reason: 'child',
         sentence: `"middle" waits for its child, run ${found?.id} of "child" version 1, which is waiting.`,
+        childRunId: found?.id,
+        actions: [],
       },
     ])
   })

@@ -183,7 +183,7 @@ describe('cancelling', () => {
     await expect(run.cancel({ reason: 'third', compensate: false })).rejects.toMatchObject({
       code: 'action_refused',
       message: expect.stringMatching(
-        /cannot be cancelled without its undo: it is being undone\. cancel\(\) stops no undo/,
+        /cannot be cancelled without its undo: it is being undone\. A cancellation stops no undo/,
       ),
     })
 

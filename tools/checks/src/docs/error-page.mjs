@@ -5,7 +5,7 @@
 
 const HEAD = `# Errors
 
-Every error that Belay throws is a \`BelayError\` with a stable \`code\`. Match on the code: messages may change. \`runId\`, \`step\` and \`attempt\` say where it happened, and \`cause\` holds the error below it.
+Every error that Belay throws is a \`BelayError\` with a stable \`code\`. Match on the code: messages may change. \`runId\`, \`step\` and \`attempt\` say where it happened, and \`cause\` holds the error below it. Where Belay knows what to do next, \`remedy\` says it, and the message ends with it; \`what\` is the message without it.
 A failed attempt has a code too, in \`run.status()\`, in the events and in the column \`error\` of \`belay.workflow_step_overview\`. An error of your own code keeps its own \`code\`, if it has one.
 
 \`\`\`ts

@@ -82,7 +82,7 @@ export function compensateOf({ kind, compensate }: StepShape): StepShape['compen
  * Whether the step decides the items of a map that are undone all at once, and one of them owes an undo. `rows[n]` is the row of `shape.steps[n]`, as
  * it was when the run was drained.
  */
-export function owesForItems(
+function owesForItems(
   { steps }: DefinitionShape,
   opener: number,
   rows: readonly Parameters<typeof owesUndo>[0][],
