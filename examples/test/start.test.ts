@@ -86,6 +86,22 @@ test('the quickstart greets', TIMEOUT, async () => {
   expect(out).toBe('Hello Ada, your name has 3 letters.\n')
 })
 
+test('an operator without the code sees why undos are parked, and repairs them', TIMEOUT, async () => {
+  const { code, out, err } = await new Program('repair.js').ended
+  expect(code, err).toBe(0)
+  const lines = [
+    'payout, versions 1: reserve → transfer → notify',
+    '3 undos are parked.',
+    '[retryCompensation, skipCompensation]',
+    'transfer: compensation_failed → compensating',
+    '2 would be repaired, 0 refused.',
+  ]
+  for (const line of lines) expect(out).toContain(line)
+  expect(
+    out.split('\n').filter((line) => line === 'payout: compensated, retry_compensation by ada'),
+  ).toHaveLength(3)
+})
+
 test('the graph as data draws itself and runs', TIMEOUT, async () => {
   const { code, out, err } = await new Program('graph-as-data.js').ended
   expect(code, err).toBe(0)

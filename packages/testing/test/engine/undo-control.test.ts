@@ -46,9 +46,12 @@ function statuses({ steps }: RunSnapshot) {
 
 describe('an undo that waits for its next attempt', () => {
   it('is shown by explain(), with the possible actions', async () => {
-    const { run } = await waitingForItsNextTry()
+    const { run, clock } = await waitingForItsNextTry()
 
     const explained = await run.explain()
+    const { steps } = await run.status()
+    const dueIn = steps.map(({ undo }) => undo?.dueAt && undo.dueAt.getTime() - clock.now())
+    expect(dueIn).toEqual([undefined, expect.closeTo(600_000 - 5_000, -3), undefined])
 
     expect(explained.sentence).toMatch(/is being undone: 2 steps to go\.$/)
     expect(reasons(explained)).toEqual({

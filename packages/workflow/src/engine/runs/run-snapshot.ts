@@ -121,6 +121,8 @@ export interface StepUndo {
   readonly finishedAt: Date | undefined
   /** True if an operator marked it as undone, with `skipCompensation()`. */
   readonly skipped: boolean
+  /** When its next attempt is due, after a failed one. Undefined if it is due now, waits for other undos, or is not open. */
+  readonly dueAt: Date | undefined
 }
 
 export function runSummary(run: RunRecord): RunSummary {
@@ -229,7 +231,7 @@ function stepSnapshot(step: StepRecord): Omit<StepSnapshot, 'progress' | 'kept'>
     skip: stepSkip(step),
     startedAt: instant(step.startedAt),
     finishedAt: instant(step.finishedAt),
-    undo: step.undo === null ? undefined : stepUndo(step.undo),
+    undo: step.undo === null ? undefined : stepUndo(step, step.undo),
     dueAt: step.status === 'ready' || step.status === 'waiting' ? instant(step.availableAt) : undefined,
     waitingSince: instant(step.waitingSince),
     signalledAt: instant(step.signalledAt),
@@ -241,7 +243,8 @@ function stepSkip({ status, undoOf, branch }: StepRecord): StepSkip | undefined 
   return skipOf(branch) ?? { because: 'operator' }
 }
 
-function stepUndo(undo: UndoRecord): StepUndo {
+function stepUndo({ status, workerId, availableAt }: StepRecord, undo: UndoRecord): StepUndo {
+  const waits = status === 'compensating' && workerId === null
   return {
     attempts: undo.attempts,
     failures: undo.failures,
@@ -250,6 +253,7 @@ function stepUndo(undo: UndoRecord): StepUndo {
     startedAt: instant(undo.startedAt),
     finishedAt: instant(undo.finishedAt),
     skipped: undo.skipped,
+    dueAt: waits ? instant(availableAt) : undefined,
   }
 }
 
