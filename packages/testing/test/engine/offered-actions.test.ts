@@ -200,6 +200,18 @@ describe('a step that', () => {
   })
 })
 
+it('an item that waits for a limit says so', async () => {
+  const concurrency = { name: 'l', limit: 1 }
+  const workflow = w().map('a', { over: () => [1, 2], itemKey: String, concurrency, run: never })
+
+  const { steps } = await explained({ workflow })
+
+  expect(steps[1]).toMatchObject({
+    ...{ step: 'a[2]', reason: 'limit', limit: { name: 'l', key: '', place: 2 } },
+    actions: [{ verb: 'limits.set' }, { verb: 'limits.reset' }],
+  })
+})
+
 describe('a finding about', () => {
   it('failed runs offers to retry each, and the parent of a child that shares its fate', async () => {
     const failing = define('failing', { version: 1 }).step('a', { run: fail })

@@ -24,9 +24,16 @@ export function explainRun(found: RunToExplain): Explanation {
   const steps = placed.numbers.map((number, place) => ({ ...rows.get(number)!, step: place }))
   const places = new Map(placed.numbers.map((number, place) => [number, place]))
   const children = found.children?.map((child) => placedChild(child, places))
-  const values = found.values?.map((value) => ({ ...value, step: places.get(value.step) ?? NOWHERE }))
+  const byPlace = <Row extends { readonly step: number }>(row: Row): Row => ({
+    ...row,
+    step: places.get(row.step) ?? NOWHERE,
+  })
+  const values = found.values?.map(byPlace)
+  const limitWaits = found.limitWaits?.map(byPlace)
+  const limitCircles = found.limitCircles?.map(byPlace)
   const leftOut = found.leftOut?.map((group) => ({ ...group, opener: places.get(group.opener)! }))
-  return explainInOrder({ ...found, shape: placed.shape, steps, children, values, leftOut })
+  const { shape } = placed
+  return explainInOrder({ ...found, shape, steps, children, values, leftOut, limitWaits, limitCircles })
 }
 
 /** Of a row that the run does not have any more. */
