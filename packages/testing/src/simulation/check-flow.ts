@@ -85,7 +85,9 @@ export class FlowOracle {
 
   async checkNow(): Promise<void> {
     const { flow, shared, storeClock } = this.#parts
-    if (flow !== 'none') checkPlaces(await shared.dump(), storeClock.now(), this.#broken)
+    if (flow === 'none') return
+    const [now, { backMs }] = [storeClock.now(), storeClock]
+    checkPlaces(await shared.dump(), { now, backMs }, this.#broken)
   }
 
   async checkEnd(): Promise<void> {

@@ -77,11 +77,17 @@ export function checkStarted(
   }
 }
 
+/** The store's time, and by how much its clock was set back in all. */
+interface PlacesAt {
+  readonly now: number
+  readonly backMs: number
+}
+
 /**
  * Nobody stands further forward than their priority allows, and so nothing starves: what becomes ready later than that comes behind. A step under limits
- * that was given its slots stands where its run began.
+ * that was given its slots stands where its run began. Once the store's clock was set back, a step that returns to the queue may stand that much earlier.
  */
-export function checkPlaces(dump: Dump, now: number, broken: Report): void {
+export function checkPlaces(dump: Dump, { now, backMs }: PlacesAt, broken: Report): void {
   const byRun = new Map(dump.runs.map((found) => [found.run.runId, found]))
   for (const { runId, step, availableAt: place } of dump.queue ?? []) {
     const found = byRun.get(runId)
@@ -91,7 +97,7 @@ export function checkPlaces(dump: Dump, now: number, broken: Report): void {
     const { startAt, createdAt } = found.run
     const since = Math.min(row.availableAt, Math.max(createdAt, startAt ?? createdAt), now)
     const least = since - leadOf({ undoOf: row.undoOf, priority: row.priority }) * MINUTE_MS
-    if (place < least - SAME_MS)
+    if (place < least - backMs - SAME_MS)
       broken(
         `step ${step} of run ${runId} stands at ${place} in the queue, and ${least} is the most for its priority`,
       )
