@@ -137,7 +137,9 @@ describe.each(servers)('a row that cannot be read or changed, on $name', ({ url 
 
     expect(cancelled).toMatchObject({ changed: OTHERS, more: false })
     expect([...cancelled.runIds].sort()).toEqual(others.map(({ id }) => id))
-    expect(cancelled.refused).toEqual([{ runId: bad.id, why: LOST_VALUE }])
+    expect(cancelled.refused).toEqual([
+      { runId: bad.id, why: LOST_VALUE, code: 'store_unavailable', instead: undefined },
+    ])
     expect(cancelled.refused[0]!.why).not.toMatch(/Check that the server runs/)
   })
 

@@ -143,11 +143,14 @@ describe('a loop of children', () => {
     const { steps } = await run.explain()
 
     const [child] = await engine.runs.list({ parentId: run.id })
-    expect(steps).toContainEqual({
-      step: 'read[1]',
-      reason: 'child',
-      sentence: `"read[1]" waits for its child, run ${child?.id} of "slow" version 1, which is waiting.`,
-    })
+    expect(steps).toContainEqual(
+      expect.objectContaining({
+        step: 'read[1]',
+        reason: 'child',
+        sentence: `"read[1]" waits for its child, run ${child?.id} of "slow" version 1, which is waiting.`,
+        childRunId: child?.id,
+      }),
+    )
     expect((await run.status()).status).toBe('waiting')
     expect(Object.keys(statuses(await run.status()))).not.toContain('read[2]')
   })

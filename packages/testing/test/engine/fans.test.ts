@@ -138,11 +138,14 @@ describe('a fan of children', () => {
     const { steps } = await run.explain()
 
     const [b] = (await engine.runs.list({ key: `child:${run.id}:pack[b]` })) ?? []
-    expect(steps).toContainEqual({
-      step: 'pack[b]',
-      reason: 'child',
-      sentence: `"pack[b]" waits for its child, run ${b?.id} of "slow" version 1, which is waiting.`,
-    })
+    expect(steps).toContainEqual(
+      expect.objectContaining({
+        step: 'pack[b]',
+        reason: 'child',
+        sentence: `"pack[b]" waits for its child, run ${b?.id} of "slow" version 1, which is waiting.`,
+        childRunId: b?.id,
+      }),
+    )
   })
 
   it('is the same as data', async () => {

@@ -153,7 +153,7 @@ export const pivotCases: Cases = {
     expect(await given.cancel(run, other)).toEqual([other.id])
     expect(await run.status()).toBe('parked')
     await expect(given.operate(run).cancel()).rejects.toThrow(
-      `Run ${run.id} cannot be cancelled: its pivot "pivot" has completed, so it cannot be undone any more. Let it go on, or end it with cancel({ compensate: false }), which leaves every effect as it is.`,
+      `Run ${run.id} cannot be cancelled: its pivot "pivot" has completed, so it cannot be undone any more. Let it go on, or cancel it without its undo (\`compensate: false\`), which leaves every effect as it is.`,
     )
 
     expect(await given.operate(run).cancel({ compensate: false })).toBe(true)

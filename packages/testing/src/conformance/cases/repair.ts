@@ -148,7 +148,7 @@ export const repairCases: Cases = {
       await expect(handle.skipCompensation(step)).rejects.toMatchObject({ code: 'action_refused', step })
     }
     await expect(given.operate(run).retry()).rejects.toMatchObject({
-      message: expect.stringMatching(/retryCompensation\(\) or skipCompensation\(\)/),
+      message: expect.stringMatching(/retry it, or skip it/),
     })
     expect(await given.snapshot()).toEqual(before)
     expect(await worker.held()).toEqual([])

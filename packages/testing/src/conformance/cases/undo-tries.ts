@@ -8,7 +8,7 @@ export const undoTryCases: Cases = {
     given,
   ) => {
     const { run } = await undoneChain(given)
-    const refused = { code: 'action_refused', message: expect.stringMatching(/cancel\(\) stops no undo/) }
+    const refused = { code: 'action_refused', message: expect.stringMatching(/A cancellation stops no undo/) }
 
     expect(await given.operate(run).cancel()).toBe(false)
     await expect(given.operate(run).cancel({ compensate: false })).rejects.toMatchObject(refused)
