@@ -144,7 +144,7 @@ describe('stored workflows', () => {
     })
     await expect(reader.workflows.get('small', 3)).rejects.toMatchObject({
       code: 'unknown_workflow',
-      message: expect.stringContaining('Stored versions: 2, 1.'),
+      message: expect.stringContaining('Give one of its stored versions: 2, 1.'),
     })
     for (const version of [0, 1.5, '1' as unknown as number]) {
       await expect(reader.workflows.get('small', version)).rejects.toMatchObject({ code: 'invalid_option' })

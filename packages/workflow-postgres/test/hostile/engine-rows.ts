@@ -4,8 +4,8 @@ import type { Row } from './verdict.ts'
 import { collectingWorkflow, hostileWorkflow, nextWorkflow, type World } from './world.ts'
 
 const ACTION = ['by', 'reason']
-const TIMES = ['key', 'tags', 'startAt', 'delay', 'deadline']
-const BULK = [...ACTION, 'dryRun', 'limit']
+const TIMES = ['key', 'tags', 'startAt', 'delay', 'deadline', 'traceparent']
+const BULK = [...ACTION, 'dryRun', 'limit', 'signal', 'onProgress']
 const FILTER = [
   'workflow',
   'status',
@@ -58,7 +58,10 @@ export const ENGINE_ROWS: readonly Row<World>[] = [
     call: ({ engine }, options) => engine.prune(options),
     args: () => [{ olderThan: '1d' }],
     options: {
-      0: ['olderThan', 'statuses', 'workflow', 'tags', 'limit', 'batch', 'archive', 'signal', 'onProgress'],
+      0: [
+        ...['olderThan', 'statuses', 'workflow', 'tags', 'limit', 'batch', 'archive', 'dryRun', 'signal'],
+        'onProgress',
+      ],
     },
   },
   {
@@ -104,6 +107,22 @@ export const ENGINE_ROWS: readonly Row<World>[] = [
     call: ({ engine }, filter) => engine.approvals.pending(filter),
     args: () => [{}],
     options: { 0: ['workflow', 'step', 'before', 'before.runId', 'before.step', 'limit'] },
+  },
+  { name: 'engine.gauges', call: ({ engine }) => engine.gauges(), args: () => [] },
+  { name: 'engine.queue', call: ({ engine }) => engine.queue(), args: () => [] },
+  { name: 'workflows.list', call: ({ engine }) => engine.workflows.list(), args: () => [] },
+  {
+    name: 'workflows.get',
+    call: ({ engine }, ...args) => engine.workflows.get(...(args as unknown as [string, number])),
+    args: () => ['hostile', 1],
+  },
+  {
+    name: 'runs.export',
+    call: async ({ engine }, filter) => {
+      for await (const run of engine.runs.export(filter)) if (run.id === '') throw new Error('It has no id.')
+    },
+    args: () => [{ workflow: 'nothing' }],
+    options: { 0: [...FILTER, 'payloads', 'limit'] },
   },
   { name: 'runs.get', call: ({ engine }, run) => engine.runs.get(run), args: ({ run }) => [run.id] },
   {
@@ -238,6 +257,8 @@ export const ENGINE_LIFE_ROWS: readonly Row<World>[] = [
           (name) => `retention.${name}`,
         ),
         'attempts',
+        'around',
+        'traceparent',
         'logger',
         'clock',
         'random',

@@ -184,7 +184,7 @@ export async function cancelMany(
       else if (goesOn(run)) result.add(runId, false)
       else result.refuse(runId, runRefusal(asStored(run), 'cancelled'))
     }
-    await onProgress?.(result.progress)
+    if (page.length > 0) await onProgress?.(result.progress)
   }
   const more = await eachPage(parts.adapter, selectionFor('cancel', selection), {
     ...{ limit, visit, signal },

@@ -112,11 +112,13 @@ function unknownWorkflow(
   if (version === undefined || versions.length === 0) {
     return new BelayError(
       'unknown_workflow',
-      `workflows.get(): no workflow ${shown(name)} is stored.${didYouMean(name, new Set(stored.map((one) => one.name)))} workflows.list() names those that are.`,
+      `workflows.get(): no workflow ${shown(name)} is stored.${didYouMean(name, new Set(stored.map((one) => one.name)))}`,
+      { remedy: 'Give the name of one that workflows.list() names.' },
     )
   }
   return new BelayError(
     'unknown_workflow',
-    `workflows.get(): version ${version} of workflow ${shown(name)} is not stored. Stored versions: ${versions.join(', ')}.`,
+    `workflows.get(): version ${version} of workflow ${shown(name)} is not stored.`,
+    { remedy: `Give one of its stored versions: ${versions.join(', ')}.` },
   )
 }

@@ -53,7 +53,10 @@ export class RunFailedError extends BelayError {
   }
 }
 
-/** What was undone of a stopped run, and what could not be. */
+/**
+ * What was undone of a stopped run, and what could not be, of a run as `runs.get()` answers it, in the order of the definition. Steps with nothing to
+ * undo are left out.
+ */
 export function undoReport(run: RunSnapshot): readonly UndoReport[] {
   const undone = new Set(run.steps.filter(({ status }) => status === 'compensated').map(({ name }) => name))
   return run.steps.flatMap((step): UndoReport[] => {
