@@ -39,7 +39,7 @@ it('the oracle notices a store that starts a child after its parent’s step was
 
 it('the oracle notices a store that says of a kept child that it was undone', async () => {
   const wanted = /undo recorded: false, owed: true/
-  const violations = await violationsLike(wanted, 24, unkept, WORLDS)
+  const violations = await violationsLike(wanted, 414, unkept, WORLDS)
   expect(violations.join()).toMatch(wanted)
 })
 

@@ -47,8 +47,14 @@ ready_steps as (
   select distinct e.run_id, e.step, case when s.available_at >= e.available_at then s.available_at
     else e.available_at + ${leadOf('s')} * interval '1 minute' end as ready_at
   from first_entries e
-  join belay.workflow_runs run on run.id = any (array[e.run_id])
-  join belay.workflow_steps s on s.run_id = any (array[e.run_id]) and ${stepIs('s', 'e.step')}
+  -- Each limit keeps a lookup from being planned as a join, which would read all rows of the table.
+  cross join lateral (
+    select r.status from belay.workflow_runs r where r.id = any (array[e.run_id]) limit 1
+  ) run
+  cross join lateral (
+    select o.available_at, o.fence, o.open_dependencies, o.worker_id, o.status, o.undo_of, o.priority
+    from belay.workflow_steps o where o.run_id = any (array[e.run_id]) and ${stepIs('o', 'e.step')} limit 1
+  ) s
   where s.fence = e.fence and s.open_dependencies = 0 and s.worker_id is null
     and case when run.status = 'running' then s.status in ('ready', 'waiting')
       when run.status in ('compensating', 'compensation_failed') then s.status = 'compensating' end
