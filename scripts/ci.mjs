@@ -46,11 +46,9 @@ const STAGES = [
       { name: 'next', command: 'npm run -s next', everyDays: 3 },
     ],
   ],
-  {
-    name: 'proofs',
-    command:
-      'npm run -s proofs -- worlds hostile libraries examples releases pglite random plans faults compilers',
-  },
+  { name: 'proofs', command: 'npm run -s proofs -- worlds hostile releases plans faults' },
+  { name: 'libraries', command: 'npm run -s proofs -- libraries examples', everyDays: 2 },
+  { name: 'stores', command: 'npm run -s proofs -- pglite random compilers', everyDays: 2 },
   { name: 'servers', command: 'npm run -s proofs -- servers', everyDays: 2 },
   { name: 'oldest', command: `npm run -s oldest -- --shard=${1 + (sample % 4)}/4` },
   [
