@@ -1,4 +1,4 @@
-import type { RunConditions } from '@belay/workflow/adapter'
+import type { RunConditions, RunFilter } from '@belay/workflow/adapter'
 import type { PoolClient } from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Connection } from '../src/connection/connection.ts'
@@ -16,9 +16,10 @@ const WAITING = 100
 /** When the newest run was created. The one before it is ten seconds older, and so on. */
 const NEWEST_AT = Date.UTC(2026, 2, 1)
 const agoMs = (ms: number) => NEWEST_AT - ms
+const prefix = (ms: number, digits: number) => agoMs(ms).toString(16).padStart(12, '0').slice(0, digits)
 
 /** The conditions, and how many rows of runs may be read for a list of 50. Each list finally reads 50 runs by id. */
-const LISTS: readonly (readonly [RunConditions, number])[] = [
+const LISTS: readonly (readonly [Omit<RunFilter, 'limit'>, number])[] = [
   // 100 runs have it; they are read once to count them and once to sort them.
   [{ tags: ['rare:7'] }, 250],
   [{ tags: ['rare:7', 'common'] }, 250],
@@ -39,6 +40,20 @@ const LISTS: readonly (readonly [RunConditions, number])[] = [
   [{ finishedAfter: agoMs(10 * MINUTE) }, 200],
   // Most of the history: a walk soon finds the newest.
   [{ finishedAfter: agoMs(100 * HOUR) }, 10_001 + 250],
+  // The history has one version. Its ids begin with the time: 8 digits span 65.536 seconds, 7 runs.
+  [{ version: 1 }, 100],
+  [{ idPrefix: prefix(50 * HOUR, 8) }, 20],
+  [{ idPrefix: prefix(50 * HOUR, 8), workflow: ['w'] }, 30],
+  [{ idPrefix: prefix(50 * HOUR, 8), workflow: ['w'], status: ['completed', 'failed'] }, 30],
+  [{ idPrefix: prefix(50 * HOUR, 12), version: 1 }, 5],
+  // The page above a run: 50 runs.
+  [{ after: `${prefix(50 * HOUR, 8)}-0000-7000-8000-000000000000` }, 100],
+  [{ after: `${prefix(50 * HOUR, 8)}-0000-7000-8000-000000000000`, workflow: ['w'] }, 250],
+  [
+    { after: `${prefix(50 * HOUR, 8)}-0000-7000-8000-000000000000`, workflow: ['w'], status: ['failed'] },
+    150,
+  ],
+  [{ after: `${prefix(50 * HOUR, 8)}-0000-7000-8000-000000000000`, createdBefore: agoMs(20 * MINUTE) }, 200],
   // A hundred steps wait; their runs are read to know that they do, and to sort them.
   [{ waitingFor: { limit: 'full' } }, 500],
   [{ waitingFor: { limit: 'full', key: 'a' } }, 500],

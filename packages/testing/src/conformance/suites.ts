@@ -34,6 +34,7 @@ import { limitLeftCases } from './cases/limits-left.ts'
 import { limitCircleCases, limitedRunCases } from './cases/limits-of-runs.ts'
 import { olderRunCases } from './cases/limits-older.ts'
 import { limitRecoveryCases } from './cases/limits-recovered.ts'
+import { listingCases } from './cases/listing.ts'
 import { loopCases } from './cases/loops.ts'
 import { continuedLoopCases } from './cases/loops-continued.ts'
 import { mapLimitCases } from './cases/map-limits.ts'
@@ -123,6 +124,7 @@ export const SUITES: Readonly<Record<string, Cases>> = {
   'what is ready': readyCases,
   tags: tagCases,
   'finding runs': findingCases,
+  'listing runs': listingCases,
   'published values': valueCases,
   'kept values': keptValueCases,
   heartbeats: heartbeatCases,

@@ -83,7 +83,9 @@ export async function readDump(adapter: Adapter, definitions: readonly SavedDefi
     const page = await adapter.listRuns({ limit: PAGE, before })
     for (const { runId } of page) {
       const read = await adapter.readRun(runId)
-      if (read !== null) runs.push(read)
+      if (read === null) continue
+      const { readAt: _, ...run } = read.run
+      runs.push({ ...read, run })
     }
     if (page.length < PAGE) return { definitions, runs }
     before = page.at(-1)!.runId

@@ -32,9 +32,10 @@ import {
   setLimit,
   tendLimits,
 } from './limits.ts'
+import { load } from './load.ts'
 import { look } from './look.ts'
 import { OPTIONS } from './memory-options.ts'
-import { countRuns, listRuns, load, readResults, readRun, readStatuses } from './read.ts'
+import { countRuns, listRuns, readResults, readRun, readStatuses } from './read.ts'
 import { Rows } from './rows.ts'
 import { findRunEnds, forgetRunEnds } from './run-ends.ts'
 import { readFirings, readSchedules } from './schedules.ts'

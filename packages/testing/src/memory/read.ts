@@ -2,18 +2,18 @@ import {
   type Adapter,
   continuesPast,
   countItems,
+  type DatedRun,
   groupOf,
   type ItemsToRead,
   isItem,
-  type PayloadRequest,
   type RunConditions,
   type RunCount,
   type RunCountRequest,
   type RunFilter,
-  type RunPayloads,
   type RunRecord,
   type RunResult,
   type RunStatus,
+  type StatesOfSteps,
   type StepRecord,
   type StepStatus,
   templateOf,
@@ -22,9 +22,9 @@ import { itemsOfEachStatus } from './items-of-each-status.ts'
 import { readLimitWaits } from './limits.ts'
 import { differingItems } from './prints.ts'
 import type { Rows, RunRow, StepRow } from './rows.ts'
-import { itemOf, lastRoundsOf, nameOf, outputsOf, rowOf, rowsOf } from './run-rows.ts'
+import { nameOf, rowsOf } from './run-rows.ts'
 import { isPastPivot } from './stop.ts'
-import { heartbeatsOf, valueRecords } from './value-rows.ts'
+import { valueRecords } from './value-rows.ts'
 
 export function readRun(
   rows: Rows,
@@ -34,7 +34,7 @@ export function readRun(
   const run = rows.runs.get(runId)
   if (run === undefined) return null
   const steps = stepRecords(run).map((step) => marked(run, step))
-  const read = { run: runRecord(rows, run), values: valueRecords(rows, run) }
+  const read = { run: datedRun(rows, run), values: valueRecords(rows, run) }
   if (items === undefined) return { ...read, steps }
   const others = steps.filter(({ step }) => !isItem(step))
   if (items === 'none') return { ...read, steps: others }
@@ -81,10 +81,24 @@ export function readResults(rows: Rows, runIds: readonly string[]): readonly Run
     }))
 }
 
-export function listRuns(rows: Rows, filter: RunFilter): readonly RunRecord[] {
-  const { before, limit } = filter
-  const older = newestFitting(rows, filter).filter(({ runId }) => before === undefined || runId < before)
-  return older.slice(0, limit).map((run) => runRecord(rows, run))
+export function listRuns(rows: Rows, filter: RunFilter): readonly DatedRun[] {
+  const { before, after, limit, steps } = filter
+  const fitting = newestFitting(rows, filter).filter(
+    ({ runId }) => (before === undefined || runId < before) && (after === undefined || runId > after),
+  )
+  const page = after === undefined ? fitting.slice(0, limit) : fitting.slice(-limit)
+  return page.map((run) => ({
+    ...datedRun(rows, run),
+    ...(steps === true ? { states: statesOf(run) } : {}),
+  }))
+}
+
+function statesOf(run: RunRow): StatesOfSteps {
+  const steps = stepRecords(run)
+  return {
+    steps: steps.filter(({ step }) => !isItem(step)).map(({ step, status }) => ({ step, status })),
+    itemCounts: countItems(steps),
+  }
 }
 
 export function countRuns(
@@ -118,50 +132,6 @@ function newestFitting(rows: Rows, conditions: RunConditions): readonly RunRow[]
   return fitting.sort((one, other) => (one.runId < other.runId ? 1 : -1))
 }
 
-export function load(rows: Rows, requests: readonly PayloadRequest[]): readonly RunPayloads[] {
-  const withBranches = requests.some(({ branches }) => branches)
-  return requests.flatMap(
-    ({ runId, steps, heartbeats: asked, lastRoundsOf: loops = [], outputsOf: maps }) => {
-      const run = rows.runs.get(runId)
-      if (run === undefined) return []
-      const heartbeats = asked === undefined ? {} : { heartbeats: heartbeatsOf(rows, runId, asked) }
-      const outputs =
-        maps === undefined ? {} : { outputsOf: maps.map((map) => ({ map, outputs: outputsOf(run, map) })) }
-      const wanted = [...new Set([...steps, ...lastRoundsOf(run, loops)])]
-      const payloads = wanted.flatMap((number) => {
-        const row = rowOf(run, number)
-        if (row === undefined) return []
-        const { step, output, error, availableAt, waitingSince, signalledAt, failingSince, succeeded } = row
-        const own = { step, output, error, availableAt, waitingSince, signalledAt, failingSince, succeeded }
-        return [
-          {
-            ...own,
-            ...itemOf(row),
-            ...(withBranches ? branchOf(row) : {}),
-          },
-        ]
-      })
-      return [
-        {
-          runId,
-          input: run.input,
-          cause: run.cause,
-          steps: payloads,
-          ...outputs,
-          ...heartbeats,
-          now: rows.now,
-        },
-      ]
-    },
-  )
-}
-
-function branchOf({ branch, undoOf, status, begun, startedAt }: StepRow) {
-  const undoneStatus = undoOf ?? status
-  const started = begun ?? startedAt !== null
-  return { branch, failed: undoneStatus === 'failed', undoneStatus, started }
-}
-
 /** `scheduled`, `waiting` and `parked` are computed, so nobody has to write when they end. */
 export function shownStatus(rows: Rows, run: RunRow): RunStatus {
   if (run.status !== 'running') return run.status
@@ -176,6 +146,10 @@ function isContinued(run: RunRow, { step, status }: StepRow): boolean {
   const shape = run.definition.saved.shape.steps[templateOf(step)]!
   if (status !== 'failed') return false
   return !isPastPivot(run) || (isItem(step) ? shape.onFailure === 'continue' : continuesPast(shape))
+}
+
+function datedRun(rows: Rows, run: RunRow): DatedRun {
+  return { ...runRecord(rows, run), readAt: rows.now }
 }
 
 export function runRecord(rows: Rows, run: RunRow): RunRecord {
@@ -247,10 +221,12 @@ function named(record: StepRecord, row: StepRow): StepRecord {
 }
 
 function fits(rows: Rows, run: RunRow, conditions: RunConditions): boolean {
-  const { workflow, status, key, tags, parentId, waitingFor } = conditions
+  const { workflow, version, idPrefix, status, key, tags, parentId, waitingFor } = conditions
   const { createdAfter, createdBefore, finishedAfter, finishedBefore } = conditions
   return (
     (workflow === undefined || workflow.includes(run.workflow)) &&
+    (version === undefined || run.definition.saved.version === version) &&
+    (idPrefix === undefined || run.runId.replaceAll('-', '').startsWith(idPrefix)) &&
     (status === undefined || status.includes(shownStatus(rows, run))) &&
     (key === undefined || run.key === key) &&
     (tags === undefined || hasAll(run, tags)) &&

@@ -1,4 +1,11 @@
-import { BelayError, define, type PruneOptions, type RunsFilter, type RunsToCount } from '@belay/workflow'
+import {
+  BelayError,
+  define,
+  type PruneOptions,
+  type RunsFilter,
+  type RunsToCount,
+  stepStates,
+} from '@belay/workflow'
 import { describe, expect, it } from 'vitest'
 import { engines } from './bench-of-engines.ts'
 
@@ -46,6 +53,92 @@ describe('finding runs', () => {
 
     expect(await find({ workflow: ['one', 'two'], status: ['completed', 'running'] })).toEqual([3, 2, 1, 0])
     expect(await find({ workflow: ['one', 'none'], status: 'completed' })).toEqual([0])
+  })
+
+  it('by version, and by how their ids begin, with or without dashes', async () => {
+    const { made, ids } = await fourRuns()
+    const newer = define('one', { version: 2 }).step('b', { run: () => 1 })
+    const { id } = await made.run(newer, undefined)
+    const found = async (filter: RunsFilter) => (await made.runs.list(filter)).map((run) => run.id)
+
+    expect(await found({ version: 2 })).toEqual([id])
+    expect(await found({ version: 1, workflow: 'one' })).toEqual([ids[2], ids[0]])
+    for (const idPrefix of [id, id.replaceAll('-', ''), id.toUpperCase()]) {
+      expect(await found({ idPrefix })).toEqual([id])
+    }
+    expect(await made.runs.count({ idPrefix: id.slice(0, 1) })).toEqual({ count: 5, capped: false })
+    for (const idPrefix of ['', '-', 'xyz', `${id}0`]) {
+      await expect(made.runs.list({ idPrefix })).rejects.toThrow(
+        /runs\.list\(\): idPrefix .*the first 1 to 32 hex digits of an id/,
+      )
+    }
+  })
+
+  it('page by page in both directions', async () => {
+    const { made, ids } = await fourRuns()
+    const page = async (filter: RunsFilter) =>
+      (await made.runs.list({ ...filter, limit: 2 })).map(({ id }) => ids.indexOf(id))
+
+    expect(await page({})).toEqual([3, 2])
+    expect(await page({ before: ids[2]! })).toEqual([1, 0])
+    expect(await page({ after: ids[1]! })).toEqual([3, 2])
+    expect(await page({ after: ids[0]! })).toEqual([2, 1])
+    expect(await page({ after: ids[3]! })).toEqual([])
+    await expect(page({ before: ids[3]!, after: ids[0]! })).rejects.toThrow(
+      'runs.list(): give before or after, not both.',
+    )
+  })
+
+  it('with the states of their steps, a map as counts, and the instant at which they were read', async () => {
+    const { clock, worker } = engines()
+    const mapped = define('mapped', { version: 1 })
+      .step('first', { run: () => 1, retry: { attempts: 7 } })
+      .map('pack', {
+        dependsOn: ['first'],
+        over: () => [1, 2],
+        run: ({ item }) => item,
+        retry: { attempts: 2 },
+      })
+      .approval('decide', { dependsOn: ['pack'] })
+      .step('last', { dependsOn: ['decide'], run: () => 1 })
+    const working = await worker({ workflows: [mapped] })
+    const run = await working.run(mapped, undefined)
+    await clock.advance('5s')
+
+    const [listed] = await working.runs.list({ steps: true })
+
+    const all = { items: 2, ended: 2, statuses: { completed: 2 } }
+    expect(listed!.steps).toEqual([
+      { name: 'first', kind: 'work', status: 'completed', items: undefined },
+      { name: 'pack', kind: 'map', status: 'completed', items: all },
+      { name: 'decide', kind: 'approval', status: 'waiting', items: undefined },
+      { name: 'last', kind: 'work', status: 'pending', items: undefined },
+    ])
+    const got = (await working.runs.get(run.id))!
+    expect(stepStates(got)).toEqual(listed!.steps)
+    expect(got.readAt.getTime() - got.createdAt.getTime()).toBe(5_000)
+    expect(listed!.readAt).toEqual(got.readAt)
+    expect(got.steps.map(({ name, kind, attemptsMax }) => [name, kind, attemptsMax])).toEqual([
+      ['first', 'work', 7],
+      ['pack[]', 'map', 2],
+      ['pack', 'map', 4],
+      ['decide', 'approval', 4],
+      ['last', 'work', 4],
+      ['pack[0]', 'work', 2],
+      ['pack[1]', 'work', 2],
+    ])
+    await expect(working.runs.list({ steps: true, limit: 101 })).rejects.toThrow(
+      'runs.list(): with steps, limit must be a whole number from 1 to 100, got 101.',
+    )
+  })
+
+  it('tells how often a step may fail only where its definition is known', async () => {
+    const { engine, worker } = engines()
+    await worker({ workflows: [one] })
+    const run = await engine().run(one, undefined)
+    const other = engine()
+
+    expect((await other.runs.get(run.id))!.steps[0]).toMatchObject({ kind: 'work', attemptsMax: undefined })
   })
 
   it('limits a bulk action to the runs of a time range', async () => {

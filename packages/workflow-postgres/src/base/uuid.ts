@@ -11,6 +11,21 @@ export const MADE_AFTER_MS = 126_000
 
 const ID_MS_MAX = 2 ** 48 - 1
 
+/** Ids with this prefix, 1 to 32 hex digits: `from` inclusive, `until` exclusive and undefined if no id is greater. */
+export function idsWith(prefix: string): { readonly from: string; readonly until: string | undefined } {
+  const until = (BigInt(`0x${prefix}`) + 1n).toString(16).padStart(prefix.length, '0')
+  return { from: idOf(prefix), until: until.length > prefix.length ? undefined : idOf(until) }
+}
+
+/** The smallest id that is greater; undefined if there is none. */
+export function idAfter(id: string): string | undefined {
+  return idsWith(id.replaceAll('-', '')).until
+}
+
+function idOf(digits: string): string {
+  return digits.padEnd(32, '0').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
+}
+
 /** The smallest id that can be made in that millisecond. */
 export function idAt(epochMs: number): string {
   const ms = Math.min(Math.max(Math.floor(epochMs), 0), ID_MS_MAX)

@@ -33,13 +33,15 @@ export const ITEMS_OF_EACH_STATUS = `(select s.ctid from "belay"."workflow_steps
       order by i.step desc limit $2::int)
    ) found)`
 
-/** JSON of the counts of all items. */
-export const ITEM_COUNTS = `select json_agg(json_build_object('map', c.map, 'status', c.status, 'count', c.items, 'finishedAt', c.ended)
+/** JSON of the counts of all items `i` of one run. */
+export const itemCounts = (
+  ofRun: string,
+) => `select json_agg(json_build_object('map', c.map, 'status', c.status, 'count', c.items, 'finishedAt', c.ended)
     order by c.map, c.status collate "C")::text
   from (
     select (i.step >> 16) - 1 as map, i.status, count(*)::int as items, (extract(epoch from max(i.finished_at)) * 1000)::float8 as ended
     from "belay"."workflow_steps" i
-    where i.run_id = $1::uuid and i.step >= ${FIRST_ITEM}
+    where ${ofRun} and i.step >= ${FIRST_ITEM}
     group by i.step >> 16, i.status
   ) c`
 

@@ -1,4 +1,4 @@
-import { type NamesRefused, type RunFilter, type RunRecord, sendApart } from '@belay/workflow/adapter'
+import { type DatedRun, type NamesRefused, type RunFilter, sendApart } from '@belay/workflow/adapter'
 import sql, { type Sql } from 'sql-template-tag'
 import { isOfStatement } from '../base/errors.ts'
 import type { Connection } from '../connection/connection.ts'
@@ -13,9 +13,9 @@ import { query, readFrom } from './run-source.ts'
 export async function listRuns(
   connection: Connection,
   { onRefused, ...filter }: RunFilter & NamesRefused,
-): Promise<readonly RunRecord[]> {
+): Promise<readonly DatedRun[]> {
   try {
-    return await listFrom(connection, filter, readRunsNewestFirst)
+    return await listFrom(connection, filter, (reading, ids) => readRunsNewestFirst(reading, ids, filter))
   } catch (error) {
     if (onRefused === undefined || !isOfStatement(error)) throw error
   }
@@ -25,13 +25,13 @@ export async function listRuns(
       sql`select listed.id from (${ids}) listed order by listed.id desc`,
     ),
   )
-  const runs: RunRecord[] = []
+  const runs: DatedRun[] = []
   await sendApart(
     found.map(({ id }) => id),
     {
       send: async (ids) => {
         const given = sql`select given.id from unnest(${listText(ids)}::uuid[]) as given (id)`
-        runs.push(...(await readRunsNewestFirst(connection, given)))
+        runs.push(...(await readRunsNewestFirst(connection, given, filter)))
       },
       refused: (runId, error) => onRefused({ runId, error }),
       heldUp: (_, error) => {
@@ -47,11 +47,11 @@ export async function listRuns(
 
 function listFrom<Row>(
   connection: Connection,
-  { before, limit, ...conditions }: RunFilter,
+  { before, after, limit, steps: _, ...conditions }: RunFilter,
   read: (reading: Connection, ids: Sql) => Promise<readonly Row[]>,
 ): Promise<readonly Row[]> {
   return readFrom(connection, conditions, (reading, source) => {
-    const found = source.rows(conditions, { before, limit, newest: true })
+    const found = source.rows(conditions, { before, after, limit, newest: true })
     return read(reading, sql`${source.with}select found.id from (${found}) found`)
   })
 }

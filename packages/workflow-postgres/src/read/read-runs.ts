@@ -1,10 +1,11 @@
 import type {
   Adapter,
+  DatedRun,
   ItemCount,
   ItemsToRead,
   JsonText,
-  RunRecord,
   RunStatus,
+  StatesOfSteps,
   StepRecord,
 } from '@belay/workflow/adapter'
 import sql, { raw, type Sql } from 'sql-template-tag'
@@ -19,27 +20,42 @@ import { decodeStep, type StepColumns } from '../rows/step-columns.ts'
 import {
   DIFFERING,
   differingOf,
-  ITEM_COUNTS,
   ITEMS_IN_RANGE,
   ITEMS_OF_EACH_STATUS,
   ITEMS_THAT_DIFFER,
+  itemCounts,
 } from './items-of-run.ts'
 import { query } from './run-source.ts'
 
 interface RunRow extends RunColumns {
   readonly status: RunStatus
   readonly input: JsonText
+  readonly read_at: number
+}
+
+interface ListedRow extends RunRow {
+  /** JSON of the states of its steps. */
+  readonly steps?: string
+  /** JSON of the counts of its items. */
+  readonly item_counts?: string | null
 }
 
 // As shown to users: a running run may be scheduled or waiting.
 const SHOWN_STATUS = 'belay.shown_status(r.id, r.status, r.start_at)'
 
+const STORE_MS = 'belay.store_ms()'
+
 /** The columns of a run `r` and its definition `d`. The status and the payloads are given, because some readers have them in one row only. */
-function runColumns({ status, input, cause }: Record<'status' | 'input' | 'cause', string>): string {
+function runColumns({
+  status,
+  input,
+  cause,
+  readAt,
+}: Record<'status' | 'input' | 'cause' | 'readAt', string>): string {
   return `r.id as run_id, r.workflow, d.version, r.definition_id, r.key, ${status} as status, ${input} as input, ${cause} as cause,
   ${epochMs('r.created_at')} as created_at, ${epochMs('r.finished_at')} as finished_at,
   ${epochMs('r.start_at')} as start_at, ${epochMs('r.deadline_at')} as deadline_at,
-  array_to_json(r.tags)::text as tags, r.parent_run_id, r.parent_step, r.priority as run_priority`
+  array_to_json(r.tags)::text as tags, r.parent_run_id, r.parent_step, r.priority as run_priority, ${readAt} as read_at`
 }
 
 /** One run with its steps in order and its values, in one snapshot. Index: primary keys. No locks. */
@@ -79,18 +95,39 @@ function rowsOf(
   return connection.query(readRunPart, [runId, items.after, items.before, items.limit])
 }
 
-/** The runs whose ids the given statement finds, newest first. Index: primary key. No locks. */
-export async function readRunsNewestFirst(connection: Connection, ids: Sql): Promise<readonly RunRecord[]> {
-  const columns = runColumns({ status: SHOWN_STATUS, input: 'r.input::text', cause: 'r.cause::text' })
-  const rows = await query<RunRow>(
+/** The runs whose ids the given statement finds, newest first; with `steps`, also the states of their steps. Index: primary keys. No locks. */
+export async function readRunsNewestFirst(
+  connection: Connection,
+  ids: Sql,
+  { steps = false }: { readonly steps?: boolean | undefined },
+): Promise<readonly DatedRun[]> {
+  const columns = runColumns({
+    status: SHOWN_STATUS,
+    input: 'r.input::text',
+    cause: 'r.cause::text',
+    readAt: STORE_MS,
+  })
+  const rows = await query<ListedRow>(
     connection,
-    sql`select ${raw(columns)}
+    sql`select ${raw(steps ? `${columns}, ${STATES}` : columns)}
 from belay.workflow_runs r
 join belay.workflow_definitions d on d.id = r.definition_id
 where r.id = any (array(${ids}))
 order by r.id desc`,
   )
-  return rows.map(runOf)
+  return rows.map((row) => ({ ...runOf(row), ...statesOf(row) }))
+}
+
+const OF_RUN = 'i.run_id = any (array[r.id])'
+
+const STATES = `(select json_agg(json_build_object('step', i.step, 'status', i.status) order by i.step)::text
+    from "belay"."workflow_steps" i where ${OF_RUN} and i.step < ${FIRST_ITEM}) as steps,
+  (${itemCounts(OF_RUN)}) as item_counts`
+
+function statesOf({ steps, item_counts }: ListedRow): Pick<DatedRun, 'states'> {
+  if (steps === undefined) return {}
+  const itemCounts = JSON.parse(item_counts ?? '[]') as readonly ItemCount[]
+  return { states: { steps: JSON.parse(steps) as StatesOfSteps['steps'], itemCounts } }
 }
 
 interface StepRow extends StepColumns {
@@ -128,14 +165,16 @@ export const readRunStatement: Statement<RunRow & StepRow> = {
 /** The same with only some items of its maps, and the counts of all. Index: primary keys. */
 export const readRunPart: Statement<RunRow & StepRow> = {
   name: 'read_run_part',
-  text: runText(listed(ITEMS_IN_RANGE), { more: `, ${inFirstRow(`(${ITEM_COUNTS})`)} as item_counts` }),
+  text: runText(listed(ITEMS_IN_RANGE), {
+    more: `, ${inFirstRow(`(${itemCounts('i.run_id = $1::uuid')})`)} as item_counts`,
+  }),
 }
 
 /** The same with some items of each map in each status, without their outputs. Index: primary keys. No locks. */
 export const readRunSample: Statement<RunRow & StepRow> = {
   name: 'read_run_sample',
   text: runText(listed(ITEMS_OF_EACH_STATUS), {
-    more: `, ${inFirstRow(`(${ITEM_COUNTS})`)} as item_counts`,
+    more: `, ${inFirstRow(`(${itemCounts('i.run_id = $1::uuid')})`)} as item_counts`,
     output: `case when s.step < ${FIRST_ITEM} then s.output::text end`,
   }),
 }
@@ -187,6 +226,7 @@ function runText({ where, run }: RowsToRead, { more = '', output = 's.output::te
     status: inFirstRow(SHOWN_STATUS),
     input: inFirstRow('r.input::text'),
     cause: inFirstRow('r.cause::text'),
+    readAt: inFirstRow(STORE_MS),
   }
   return `
 select ${runColumns(first)}, ${inFirstRow(shownValues('r'))} as shown_values,
@@ -212,8 +252,8 @@ function epochMs(column: string): string {
   return `(extract(epoch from ${column}) * 1000)::float8`
 }
 
-function runOf(row: RunRow): RunRecord {
-  return { ...decodeRun(row), status: row.status, input: row.input }
+function runOf(row: RunRow): DatedRun {
+  return { ...decodeRun(row), status: row.status, input: row.input, readAt: row.read_at }
 }
 
 function stepOf(row: StepRow): StepRecord {

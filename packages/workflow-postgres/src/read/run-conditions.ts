@@ -7,6 +7,7 @@ import {
   storedStatus,
 } from '@belay/workflow/adapter'
 import sql, { empty, join, raw, type Sql } from 'sql-template-tag'
+import { idsWith } from '../base/uuid.ts'
 import { listText } from '../connection/list-text.ts'
 import { waitingStep } from '../rows/waiting-step.ts'
 
@@ -15,9 +16,11 @@ import { waitingStep } from '../rows/waiting-step.ts'
  * that have an index of their own are written so that they cannot use it.
  */
 export function fits(conditions: RunConditions): Sql {
-  const { workflow, status, key, tags, parentId, waitingFor } = conditions
+  const { workflow, version, idPrefix, status, key, tags, parentId, waitingFor } = conditions
   const checks: Sql[] = []
   if (workflow !== undefined) checks.push(sql`(r.workflow = any (${listText(workflow)}::text[])) is true`)
+  if (version !== undefined) checks.push(hasVersion(version))
+  if (idPrefix !== undefined) checks.push(hasPrefix(idPrefix))
   if (status !== undefined) checks.push(statusFits(status))
   if (key !== undefined) checks.push(sql`(r.key = ${key}) is true`)
   if (parentId !== undefined) checks.push(sql`(r.parent_run_id::text = ${parentId.toLowerCase()}) is true`)
@@ -28,6 +31,17 @@ export function fits(conditions: RunConditions): Sql {
     ...isFinishedWithin(conditions).map((check) => sql`(${check}) is true`),
   )
   return checks.length === 0 ? sql`true` : join(checks, ' and ')
+}
+
+function hasVersion(version: number): Sql {
+  const versions = sql`select d.id from belay.workflow_definitions d where d.version = ${version}::int`
+  return sql`(r.definition_id = any (array(${versions}))) is true`
+}
+
+function hasPrefix(prefix: string): Sql {
+  const { from, until } = idsWith(prefix)
+  const isBelow = until === undefined ? empty : sql` and r.id < ${until}::uuid`
+  return sql`(r.id >= ${from}::uuid${isBelow}) is true`
 }
 
 /** By the run: few of its steps wait. */

@@ -1,6 +1,6 @@
 import { type RunConditions, storedStatus } from '@belay/workflow/adapter'
 import sql, { empty, join, raw, type Sql } from 'sql-template-tag'
-import { idAt, isUuid, MADE_AFTER_MS, MADE_BEFORE_MS } from '../base/uuid.ts'
+import { idAfter, idAt, idsWith, isUuid, MADE_AFTER_MS, MADE_BEFORE_MS } from '../base/uuid.ts'
 import type { Connection } from '../connection/connection.ts'
 import { listText } from '../connection/list-text.ts'
 import { liveStatuses } from '../rows/run-statuses.ts'
@@ -26,8 +26,10 @@ export interface RunSource {
 interface Page {
   /** Only runs older than this one. */
   readonly before?: string | undefined
+  /** Only runs newer than this one: then the oldest of them instead of the newest. */
+  readonly after?: string | undefined
   readonly limit: number
-  /** True: the newest runs, newest first. False: any runs, which is cheaper and enough for counting. */
+  /** True: the newest runs, in order. False: any runs, which is cheaper and enough for counting. */
   readonly newest: boolean
 }
 
@@ -61,7 +63,7 @@ export async function readFrom<Answer>(
   })
 }
 
-function isByTagsOrTimes({ workflow, status, key, ...others }: RunConditions): boolean {
+function isByTagsOrTimes(others: RunConditions): boolean {
   const { tags, createdAfter, createdBefore, finishedAfter, finishedBefore } = others
   return [tags, createdAfter, createdBefore, finishedAfter, finishedBefore].some(
     (condition) => condition !== undefined,
@@ -146,15 +148,15 @@ function waitingIn(line: NonNullable<RunConditions['waitingFor']>): RunSource {
   return {
     with: empty,
     // The condition itself is among those of each run: what stands in the line may not wait any more.
-    rows: (conditions, { before, limit }) => sql`
+    rows: (conditions, page) => sql`
       with line as materialized (select distinct w.run_id from (${standingIn(line)}) w)
       select r.id, r.definition_id, r.status, r.start_at
-      from (select l.run_id from line l where true${before === undefined ? empty : sql` and l.run_id < ${before}::uuid`} order by l.run_id desc) l
+      from (select l.run_id from line l where true${andWithin(pageBounds(page), byId(sql`l.run_id`))} order by l.run_id${direction(page)}) l
       cross join lateral (
         select r.* from belay.workflow_runs r where r.id = any (array[l.run_id]) and ${fits(conditions)}
       ) r
-      order by l.run_id desc
-      limit ${limit}`,
+      order by l.run_id${direction(page)}
+      limit ${page.limit}`,
   }
 }
 
@@ -163,27 +165,40 @@ const NONE: RunSource = {
   rows: () => sql`select r.id, r.definition_id, r.status, r.start_at from belay.workflow_runs r where false`,
 }
 
-function newestOf(relation: Sql, condition: Sql, { before, limit }: Page): Sql {
-  return sql`select r.id, r.definition_id, r.status, r.start_at from ${relation} r where ${condition}${andOlder(before)} order by r.id desc limit ${limit}`
+function newestOf(relation: Sql, condition: Sql, page: Page): Sql {
+  return sql`select r.id, r.definition_id, r.status, r.start_at from ${relation} r
+    where ${condition}${andWithin(pageBounds(page), byId(sql`r.id`))} order by r.id${direction(page)} limit ${page.limit}`
 }
 
-function andOlder(before: string | undefined): Sql {
-  return before === undefined ? empty : sql` and r.id < ${before}::uuid`
+/** Of the order by id. */
+function direction({ after }: Page): Sql {
+  return after === undefined ? sql` desc` : empty
+}
+
+function pageBounds({ before, after }: Page): IdBounds {
+  return { from: after === undefined ? undefined : (idAfter(after) ?? LAST_ID), until: before?.toLowerCase() }
+}
+
+/** The bounds within both. Uuids sort alike as texts. */
+function bothBounds(one: IdBounds, other: IdBounds): IdBounds {
+  const given = (ids: readonly (string | undefined)[]) => ids.filter((id) => id !== undefined).sort()
+  return { from: given([one.from, other.from]).at(-1), until: given([one.until, other.until])[0] }
 }
 
 const WALKED: RunSource = {
   with: empty,
   rows(conditions, page) {
-    const { createdAfter, createdBefore, finishedBefore } = conditions
+    const { idPrefix, createdAfter, createdBefore, finishedBefore } = conditions
+    const wanted = idPrefix === undefined ? pageBounds(page) : bothBounds(pageBounds(page), idsWith(idPrefix))
     if (createdAfter === undefined && createdBefore === undefined && finishedBefore === undefined) {
-      return walked(conditions, { until: page.before }, page)
+      return walked({ ...conditions, idPrefix: undefined }, wanted, page)
     }
     // Strays are found by their own index only; otherwise they would be counted twice.
-    const others = { ...conditions, stray: false }
+    const others = { ...conditions, idPrefix: undefined, stray: false }
     const strays = newestOf(straysOf(conditions), fits(conditions), page)
     return sql`select r.id, r.definition_id, r.status, r.start_at from (
-      (${walked(others, madeWithin(conditions, page.before), page)}) union all (${strays})
-    ) r${page.newest ? sql` order by r.id desc` : empty} limit ${page.limit}`
+      (${walked(others, bothBounds(wanted, madeWithin(conditions)), page)}) union all (${strays})
+    ) r${page.newest ? sql` order by r.id${direction(page)}` : empty} limit ${page.limit}`
   },
 }
 
@@ -212,21 +227,21 @@ function walked(conditions: RunConditions & { readonly stray?: boolean }, bounds
   if (others.length > 0) parts.push(walkedByWorkflow({ ...conditions, status: others }, bounds, page))
   return sql`select found.id, found.definition_id, found.status, found.start_at from (
       (${join(parts, ') union all (')})
-    ) found${page.newest ? sql` order by found.id desc` : empty} limit ${page.limit}`
+    ) found${page.newest ? sql` order by found.id${direction(page)}` : empty} limit ${page.limit}`
 }
 
 /** Along the index of live runs: a bound by the id, in a row of its own, makes the planner take it, whatever the statistics say. */
 function walkedRunning(
   { stray, ...conditions }: RunConditions & { readonly stray?: boolean },
   bounds: IdBounds,
-  { limit }: Page,
+  page: Page,
 ): Sql {
   return sql`with ending as materialized (select ${bounds.until ?? LAST_ID}::uuid as id)
     select found.id, found.definition_id, found.status, found.start_at from ending cross join lateral (
       select r.id, r.definition_id, r.status, r.start_at from belay.workflow_runs r
-      where r.status in (${raw(liveStatuses)}) and r.id < ending.id and ${fits(conditions)}${stray === false ? sql` and r.stray is null` : empty}${andWithin({ from: bounds.from }, (id) => [sql`r.id`, sql`${id}::uuid`])}
-      order by r.id desc
-      limit ${limit}
+      where r.status in (${raw(liveStatuses)}) and r.id < ending.id and ${fits(conditions)}${stray === false ? sql` and r.stray is null` : empty}${andWithin({ from: bounds.from }, byId(sql`r.id`))}
+      order by r.id${direction(page)}
+      limit ${page.limit}
     ) found`
 }
 
@@ -241,8 +256,8 @@ function walkedByWorkflow(
   const condition = sql`${fits(others)}${stray === false ? sql` and r.stray is null` : empty}`
   if (workflow === undefined && status === undefined) {
     return sql`select r.id, r.definition_id, r.status, r.start_at from belay.workflow_runs r
-      where ${condition}${andWithin(bounds, (id) => [sql`r.id`, sql`${id}::uuid`])}
-      order by r.id desc limit ${page.limit}`
+      where ${condition}${andWithin(bounds, byId(sql`r.id`))}
+      order by r.id${direction(page)} limit ${page.limit}`
   }
   // Bounds as rows, and an order that only this index has. By id alone, a planner that expects many such runs would search all runs.
   const placed = (id: string): [Sql, Sql] => [
@@ -254,10 +269,15 @@ function walkedByWorkflow(
     cross join lateral (
       select r.id, r.definition_id, r.status, r.start_at from belay.workflow_runs r
       where r.workflow = any (array[known.name]) and r.status = stored.status${andShownAs(status)} and ${condition}${andWithin(bounds, placed)}
-      order by r.workflow desc, r.id desc
+      order by r.workflow${direction(page)}, r.id${direction(page)}
       limit ${page.limit}
-    ) found${page.newest ? sql` order by found.id desc` : empty}
+    ) found${page.newest ? sql` order by found.id${direction(page)}` : empty}
     limit ${page.limit}`
+}
+
+/** Compares by the id alone. */
+function byId(column: Sql): (id: string) => readonly [Sql, Sql] {
+  return (id) => [column, sql`${id}::uuid`]
 }
 
 function andWithin({ from, until }: IdBounds, placed: (id: string) => readonly [Sql, Sql]): Sql {
@@ -276,15 +296,12 @@ function workflowsOf({ workflow }: RunConditions): Sql {
 }
 
 /** Bounds for the ids of runs that are no strays. A run that ended before an instant was created before it. */
-function madeWithin(
-  { createdAfter, createdBefore, finishedBefore }: RunConditions,
-  olderThan: string | undefined,
-): IdBounds {
+function madeWithin({ createdAfter, createdBefore, finishedBefore }: RunConditions): IdBounds {
   const before = Math.min(createdBefore ?? Infinity, finishedBefore ?? Infinity)
-  const madeBefore = before === Infinity ? undefined : idAt(before + MADE_AFTER_MS)
-  // Uuids sort alike as texts.
-  const [until] = [olderThan?.toLowerCase(), madeBefore].filter((id) => id !== undefined).sort()
-  return { from: createdAfter === undefined ? undefined : idAt(createdAfter - MADE_BEFORE_MS), until }
+  return {
+    from: createdAfter === undefined ? undefined : idAt(createdAfter - MADE_BEFORE_MS),
+    until: before === Infinity ? undefined : idAt(before + MADE_AFTER_MS),
+  }
 }
 
 function and(conditions: readonly Sql[]): Sql {

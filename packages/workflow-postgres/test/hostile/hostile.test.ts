@@ -33,6 +33,7 @@ const NOT_CALLED: Readonly<Record<string, string>> = {
   MemoryAdapter: 'memory() makes it',
   RollbackReport: 'checkRollback() makes it',
   undoReport: 'it reads a run that runs.get() has given',
+  stepStates: 'it reads a run that runs.get() has given',
   'clock.step': 'it is internal: testWorkflow() calls it',
   MemoryTransaction: 'transaction() of a memory adapter makes it',
   makeTables: 'it is the drizzle schema: drizzle checks its arguments',

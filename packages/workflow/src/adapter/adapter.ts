@@ -3,6 +3,7 @@ import type { ApprovalsRequest, FoundApprovals } from './approvals.ts'
 import type { ChangedRun } from './changed-run.ts'
 import type { CollectedCalls, CollectedRun, NewCall } from './collected-calls.ts'
 import type { HistoryEntry, HistoryRecord, RunChange, RunToChange } from './control.ts'
+import type { DatedRun } from './dated-run.ts'
 import type { DifferingItems, ItemCount, ItemsToRead } from './items-to-read.ts'
 import type { RunStatus } from './lifecycle.ts'
 import type { FreesSlots, LimitVerbs } from './limits.ts'
@@ -15,7 +16,6 @@ import type {
   FoundRun,
   Lease,
   Outcome,
-  RunRecord,
   RunResult,
   SavedDefinition,
   Settlement,
@@ -339,7 +339,7 @@ export interface Adapter extends ScheduleVerbs, LimitVerbs, OverviewVerbs {
     runId: string,
     items?: ItemsToRead,
   ): Promise<{
-    readonly run: RunRecord
+    readonly run: DatedRun
     readonly steps: readonly StepRecord[]
     readonly values: readonly ValueRecord[]
     readonly itemCounts?: readonly ItemCount[] | undefined
@@ -371,7 +371,7 @@ export interface Adapter extends ScheduleVerbs, LimitVerbs, OverviewVerbs {
    * Runs, newest first: by run id, descending. With `onRefused`, runs that the store cannot read are left out, and count towards `limit`. Without it, one
    * such run makes the call fail.
    */
-  listRuns(filter: RunFilter & NamesRefused): Promise<readonly RunRecord[]>
+  listRuns(filter: RunFilter & NamesRefused): Promise<readonly DatedRun[]>
 
   /**
    * Workers, longest registered first. Default `limit` 10,000. Workers that left are not listed, nor are dead workers whose steps have all been

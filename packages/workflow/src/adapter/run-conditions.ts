@@ -4,6 +4,10 @@ import type { RunStatus } from './lifecycle.ts'
 export interface RunConditions {
   /** Any of these workflows. */
   readonly workflow?: readonly string[] | undefined
+  /** This version of their workflow. */
+  readonly version?: number | undefined
+  /** The first hex digits of their ids: lower case, without dashes, 1 to 32. */
+  readonly idPrefix?: string | undefined
   /** Any of these statuses, as people see them. */
   readonly status?: readonly RunStatus[] | undefined
   readonly key?: string | undefined
@@ -26,7 +30,11 @@ export interface RunConditions {
 export interface RunFilter extends RunConditions {
   /** Only runs older than this run id, for paging. */
   readonly before?: string | undefined
+  /** Only runs newer than this run id: of these the oldest. Never with `before`. */
+  readonly after?: string | undefined
   readonly limit: number
+  /** Read the states of their steps too. */
+  readonly steps?: boolean | undefined
 }
 
 export interface RunCountRequest extends RunConditions {

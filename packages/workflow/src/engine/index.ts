@@ -1,6 +1,7 @@
 export type { Around, HandledAttempt } from './attempt/around.ts'
 export type { EngineEvents, EventListener, RunEvent, RunIdentity, StepEvent } from './base/events.ts'
 export type { StepProgress } from './base/told-values.ts'
+export type { WorkflowStep } from './base/workflow-steps.ts'
 export type { StepRepair } from './control/action.ts'
 export type { BulkOptions } from './control/bulk.ts'
 export type { BulkProgress, BulkRefusal, BulkResult, RefusedRun } from './control/bulk-result.ts'
@@ -44,7 +45,6 @@ export type {
 export type { RunsToChange } from './handles/runs-to-change.ts'
 export type { NamedRunHandle, RunByNameOptions } from './handles/start-by-name.ts'
 export type { StepNameOf } from './handles/step-names.ts'
-export type { WorkflowStep } from './handles/workflow-steps.ts'
 export type {
   WorkflowSnapshot,
   WorkflowSummary,
@@ -72,6 +72,7 @@ export type { OutputsAt, RunReference, SentTo } from './runs/run-reference.ts'
 export type { RunSnapshot, RunSummary, StepSkip, StepSnapshot, StepUndo } from './runs/run-snapshot.ts'
 export type { RunsMatching } from './runs/runs-filter.ts'
 export { StepFailedError } from './runs/step-result.ts'
+export { type RunWithSteps, type StepState, stepStates } from './runs/step-states.ts'
 export type { WatchedChange, WatchedStep, WatchOptions } from './runs/watch-run.ts'
 export type { BackfillOptions, BackfillReport } from './schedules/backfill.ts'
 export type { ScheduleExplanation } from './schedules/explain-schedule.ts'

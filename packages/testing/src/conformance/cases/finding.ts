@@ -165,7 +165,7 @@ async function finishedAt(runs: readonly CaseRun[]): Promise<readonly (number | 
 }
 
 /** The positions of the found runs in this list of ids. */
-async function found(
+export async function found(
   { adapter }: Scenario,
   ids: readonly string[],
   filter: RunConditions,
@@ -173,7 +173,7 @@ async function found(
   return (await adapter.listRuns({ ...filter, limit: 100 })).map(({ runId }) => ids.indexOf(runId))
 }
 
-async function count({ adapter }: Scenario, conditions: RunConditions, max = 100): Promise<RunCount> {
+export async function count({ adapter }: Scenario, conditions: RunConditions, max = 100): Promise<RunCount> {
   const [counted] = await adapter.countRuns({ ...conditions, max, byStatus: false })
   return counted!
 }

@@ -23,11 +23,15 @@ export interface DefinitionRegistryParts {
 }
 
 /** Steps of a definition, by number. */
-interface MarkedSteps {
+export interface MarkedSteps {
   /** Those past whose failure a run continues. */
   readonly mayFail: ReadonlySet<number>
   /** Those whose children share their fate. */
   readonly parents: ReadonlySet<number>
+  /** All of them; empty if the store has no such definition. */
+  readonly shapes: readonly StepShape[]
+  /** What this process knows of their handlers and retries, if it has the definition. */
+  readonly workflow: WorkflowDefinition | undefined
 }
 
 /**
@@ -44,7 +48,7 @@ export class DefinitionRegistry {
   readonly #known = new Map<number, WorkflowDefinition>()
   /** Other definitions, as the store has them. */
   readonly #learnt = new Map<number, DefinitionRecord>()
-  readonly #marked = new Map<number, MarkedSteps>()
+  readonly #marked = new Map<number, Omit<MarkedSteps, 'workflow'>>()
 
   /** Called when the store lacked a definition that this process had saved. */
   onLost: () => void = () => {}
@@ -183,15 +187,16 @@ export class DefinitionRegistry {
 
   /** What the readers of runs must know of this definition's steps. Reads a definition that this process does not have, once. */
   async marked(definitionId: number): Promise<MarkedSteps> {
+    const workflow = this.known(definitionId)
     const known = this.#marked.get(definitionId)
-    if (known !== undefined) return known
+    if (known !== undefined) return { ...known, workflow }
     await this.learn([definitionId])
     const steps = this.recordOf(definitionId)?.shape.steps ?? []
     const where = (holds: (shape: StepShape) => boolean) =>
       new Set(steps.flatMap((shape, step) => (holds(shape) ? [step] : [])))
-    const found = { mayFail: where(continuesPast), parents: where(sharesFate) }
+    const found = { mayFail: where(continuesPast), parents: where(sharesFate), shapes: steps }
     if (steps.length > 0) this.#marked.set(definitionId, found)
-    return found
+    return { ...found, workflow }
   }
 
   /** The definition of a run, if this process started the run or has its version among `workflows`. Throws `definition_changed`. */

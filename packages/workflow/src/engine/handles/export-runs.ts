@@ -76,10 +76,10 @@ async function* exported(
 async function exportedRun({ adapter, registry }: ExportParts, runId: string): Promise<ExportedRun | null> {
   const found = await adapter.readRun(runId)
   if (found === null) return null
-  const { parents } = await registry.marked(found.run.definitionId)
+  const marked = await registry.marked(found.run.definitionId)
   const history = await adapter.readHistory({ runId, limit: ROWS_MAX })
   return {
-    ...runSnapshot({ ...found, parents }),
+    ...runSnapshot({ ...found, ...marked }),
     attempts: (await adapter.readAttempts({ runId, limit: ROWS_MAX })).map(runAttempt),
     history: history.map(historyEntry),
   }

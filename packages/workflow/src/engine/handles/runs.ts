@@ -1,6 +1,7 @@
-import type { Adapter } from '../../adapter/index.ts'
+import type { Adapter, RunFilter } from '../../adapter/index.ts'
 import type { WorkflowDefinition } from '../../definition/workflow.ts'
-import { id, type OptionTable, wholeNumber } from '../../options/index.ts'
+import { BelayError } from '../../errors.ts'
+import { id, type OptionTable, wholeNumber, yesOrNo } from '../../options/index.ts'
 import type { SetAside } from '../base/set-aside.ts'
 import { actOnMany, type BulkOptions, cancelMany, migrateMany } from '../control/bulk.ts'
 import type { BulkResult } from '../control/bulk-result.ts'
@@ -29,6 +30,7 @@ import {
 } from '../runs/run-reference.ts'
 import { type RunSnapshot, type RunSummary, runSnapshot } from '../runs/run-snapshot.ts'
 import { checkConditions, type RunsMatching } from '../runs/runs-filter.ts'
+import type { RunWithSteps } from '../runs/step-states.ts'
 import { type ExportedRun, exportRuns, type RunsToExport } from './export-runs.ts'
 import type { HandleOn } from './handle-on.ts'
 import type { RunOf } from './referred-run.ts'
@@ -40,8 +42,13 @@ const LIST_MAX = 1_000
 const COUNT_DEFAULT = 10_000
 const COUNT_MAX = 1_000_000
 
+/** With their steps, fewer runs are listed: a map may have tens of thousands of items to count. */
+const LIST_WITH_STEPS_MAX = 100
+
 const LIST_OPTIONS = {
   before: { sets: 'the last run of the previous page', takes: id('run') },
+  after: { sets: 'the first run of the next page', takes: id('run') },
+  steps: { sets: 'whether the states of the steps are read', takes: yesOrNo, default: false },
   limit: { sets: 'how many runs are read at most', takes: wholeNumber(1, LIST_MAX), default: LIST_DEFAULT },
 } satisfies OptionTable
 
@@ -53,14 +60,30 @@ const COUNT_OPTIONS = {
 export interface RunsFilter extends RunsMatching {
   /** Only runs older than this run. Give the id of the previous page's last run. */
   readonly before?: string | undefined
-  /** 1 to 1,000; default 50. */
+  /** Only runs newer than this run, and of these the oldest. Give the id of the first run on a page to go back to the page before it. Not with `before`. */
+  readonly after?: string | undefined
+  /** 1 to 1,000, with `steps` to 100; default 50. */
   readonly limit?: number | undefined
+  /** Adds the state of each step, from the same snapshot. Default false. */
+  readonly steps?: boolean | undefined
 }
 
 /** Which runs to count. */
 export interface RunsToCount extends RunsMatching {
   /** Counts no further than this, 1 to 1,000,000; default 10,000. */
   readonly max?: number
+}
+
+function checkPage({ before, after, limit, steps }: RunFilter): void {
+  if (before !== undefined && after !== undefined) {
+    throw new BelayError('invalid_option', 'runs.list(): give before or after, not both.')
+  }
+  if (steps === true && limit > LIST_WITH_STEPS_MAX) {
+    throw new BelayError(
+      'invalid_option',
+      `runs.list(): with steps, limit must be a whole number from 1 to ${LIST_WITH_STEPS_MAX}, got ${limit}.`,
+    )
+  }
 }
 
 /** Makes a handle on the run that a reference names. `call` names the called function in errors. */
@@ -109,10 +132,13 @@ export class Runs {
    * Runs, newest first, one page at a time. A run that cannot be read, because its row was damaged, is left out: the log and `doctor()` name it. Throws
    * `invalid_option`.
    */
+  list(filter: RunsFilter & { readonly steps: true }): Promise<readonly RunWithSteps[]>
+  list(filter?: RunsFilter): Promise<readonly RunSummary[]>
   async list(filter: RunsFilter = {}): Promise<readonly RunSummary[]> {
     const wanted = checkConditions('runs.list()', filter, LIST_OPTIONS)
+    checkPage(wanted)
     await this.#adapter.open()
-    return listPage({ adapter: this.#adapter, aside: this.#aside }, wanted)
+    return listPage({ ...this.#dropping, aside: this.#aside }, wanted)
   }
 
   /**

@@ -4,10 +4,10 @@ import { BelayError } from '../../errors.ts'
 import { didYouMean } from '../../nearest.ts'
 import { checkArgument, wholeNumber } from '../../options/index.ts'
 import { shown } from '../../shown.ts'
+import { type WorkflowStep, workflowSteps } from '../base/workflow-steps.ts'
 import type { CountedRuns } from '../runs/counted-runs.ts'
 import { workflowName } from '../runs/run-reference.ts'
 import { newestStored } from '../start/newest-stored.ts'
-import { type WorkflowStep, workflowSteps } from './workflow-steps.ts'
 
 /** How many workflows one call to the store lists. */
 const PAGE = 50

@@ -252,8 +252,8 @@ async function readForArchive(
   const found = await adapter.readRun(runId)
   if (found === null || !isEndedBefore(found.run, finishedBefore)) return null
   const history = await adapter.readHistory({ runId, limit: HISTORY_MAX })
-  const { parents } = await registry.marked(found.run.definitionId)
-  const run = { ...runSnapshot({ ...found, parents }), history: history.map(historyEntry) }
+  const marked = await registry.marked(found.run.definitionId)
+  const run = { ...runSnapshot({ ...found, ...marked }), history: history.map(historyEntry) }
   return { run, chars: payloadChars(found) + historyChars(history) }
 }
 
@@ -265,7 +265,7 @@ function historyChars(history: readonly HistoryRecord[]): number {
   return history.reduce((sum, { change }) => sum + (change?.length ?? 0), 0)
 }
 
-function payloadChars({ run, steps, values }: Omit<SeenRun, 'mayFail' | 'parents'>): number {
+function payloadChars({ run, steps, values }: Pick<SeenRun, 'run' | 'steps' | 'values'>): number {
   const told = values.reduce((sum, { value }) => sum + value.length, 0)
   const own = told + (run.input?.length ?? 0) + (run.cause?.length ?? 0)
   return steps.reduce((sum, step) => sum + (step.output?.length ?? 0) + (step.error?.length ?? 0), own)

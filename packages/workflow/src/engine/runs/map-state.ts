@@ -14,7 +14,7 @@ export interface MapState {
 
 /** The maps of a run by name, from the counts of their items. */
 export function mapStates(
-  steps: readonly StepRecord[],
+  steps: readonly Pick<StepRecord, 'step' | 'name'>[],
   counts: readonly ItemCount[],
 ): Readonly<Record<string, MapState>> {
   const states = [...openersByMap(steps)].map(

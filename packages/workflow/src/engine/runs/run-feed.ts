@@ -1,14 +1,11 @@
-import type { ItemCount, ReadItems, RunRecord, StepRecord, ValueRecord } from '../../adapter/index.ts'
+import type { DatedRun, ItemCount, ReadItems, StepRecord, ValueRecord } from '../../adapter/index.ts'
+import type { MarkedSteps } from '../base/definition-registry.ts'
 
 /** A run as it was read. Watchers share it. */
-export interface SeenRun {
-  readonly run: RunRecord
+export interface SeenRun extends MarkedSteps {
+  readonly run: DatedRun
   readonly steps: readonly StepRecord[]
   readonly values: readonly ValueRecord[]
-  /** The steps, by number, past whose failure the run continues. */
-  readonly mayFail: ReadonlySet<number>
-  /** The steps, by number, whose children share their fate. */
-  readonly parents: ReadonlySet<number>
   /** The items among the steps. Undefined if they were not read in groups, or not at all. */
   readonly items?: ReadItems | undefined
   /** Only if not all items of maps were read. */

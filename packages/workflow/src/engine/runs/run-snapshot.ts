@@ -1,5 +1,7 @@
 import {
   countItems,
+  type DatedRun,
+  isItem,
   type ResultOfStep,
   type RunRecord,
   type RunResult,
@@ -13,9 +15,11 @@ import {
 } from '../../adapter/index.ts'
 import type { RunCause, SerialisedError } from '../../cause.ts'
 import { isOpenerName } from '../../definition/map-draft.ts'
+import type { WorkflowDefinition } from '../../definition/workflow.ts'
 import { fromJsonText } from '../base/payload.ts'
 import { settledText } from '../base/settled-text.ts'
 import { progressOf, type StepProgress, valuesByKey } from '../base/told-values.ts'
+import { kindOf, type WorkflowStep } from '../base/workflow-steps.ts'
 import type { RunCalls } from './collected-calls.ts'
 import { type MapState, mapProgress, mapStates, openersByMap } from './map-state.ts'
 import type { SeenRun } from './run-feed.ts'
@@ -42,6 +46,8 @@ export interface RunSummary {
   readonly priority: number
   /** The id of the run that it was started for. `runs.list({ parentId })` finds a run's children. */
   readonly parentId: string | undefined
+  /** When it was read, on the store's clock: what ages and countdowns are computed from. */
+  readonly readAt: Date
 }
 
 /** A run with its steps, in topological order, and after them items of its maps: not more than were asked for. */
@@ -60,6 +66,8 @@ export interface StepSnapshot {
   readonly name: string
   /** Only of an item of a map. */
   readonly itemKey?: string
+  /** What the step does, as in `engine.workflows.get()`. An item is `work`, or a `child`. */
+  readonly kind: WorkflowStep['kind']
   readonly status: StepStatus
   /** From 1. Grows when the step was undone and runs again; its idempotency key then changes. */
   readonly round: number
@@ -68,6 +76,8 @@ export interface StepSnapshot {
    * fields describe the step's forward attempts; `undo` describes its compensation.
    */
   readonly attempts: number
+  /** How many of its attempts may fail, by its retry policy. Undefined if this engine does not have the run's version: policies are code, and not stored. */
+  readonly attemptsMax: number | undefined
   /** How many of these attempts failed, and how many lost their worker. An operator's retry resets `failures`. */
   readonly failures: number
   readonly losses: number
@@ -125,7 +135,7 @@ export interface StepUndo {
   readonly dueAt: Date | undefined
 }
 
-export function runSummary(run: RunRecord): RunSummary {
+export function runSummary(run: DatedRun): RunSummary {
   return {
     id: run.runId,
     workflow: run.workflow,
@@ -141,6 +151,7 @@ export function runSummary(run: RunRecord): RunSummary {
     tags: run.tags,
     priority: run.priority ?? 0,
     parentId: run.parent?.runId,
+    readAt: new Date(run.readAt),
   }
 }
 
@@ -149,6 +160,8 @@ export function runSnapshot({
   steps,
   values,
   parents,
+  shapes,
+  workflow,
   itemCounts = countItems(steps),
 }: Omit<SeenRun, 'mayFail'>): RunSnapshot {
   const openers = openersByMap(steps)
@@ -162,6 +175,8 @@ export function runSnapshot({
     ...runSummary(run),
     steps: steps.map((step) => ({
       ...stepSnapshot(step),
+      kind: kindOf(shapes, step.step),
+      attemptsMax: attemptsMaxOf(workflow, step.step),
       kept: isUndone && parents.has(templateOf(step.step)) && isKept(step),
       progress: progress(step),
     })),
@@ -214,7 +229,14 @@ export function outputOf(
   return fromJsonText(settledText({ failed: (undoOf ?? status) === 'failed', branch, output, error }))
 }
 
-function stepSnapshot(step: StepRecord): Omit<StepSnapshot, 'progress' | 'kept'> {
+function attemptsMaxOf(workflow: WorkflowDefinition | undefined, step: number): number | undefined {
+  const definition = workflow?.steps[templateOf(step)]
+  const map = definition?.map
+  const retried = isItem(step) && map != null && 'item' in map ? map.item : definition
+  return retried?.retry.attempts
+}
+
+function stepSnapshot(step: StepRecord): Omit<StepSnapshot, 'kind' | 'attemptsMax' | 'progress' | 'kept'> {
   return {
     name: step.name,
     ...(step.itemKey === undefined ? {} : { itemKey: step.itemKey }),

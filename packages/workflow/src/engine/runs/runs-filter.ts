@@ -1,4 +1,5 @@
 import { RUN_STATUSES, type RunConditions, type RunStatus } from '../../adapter/index.ts'
+import { VERSION_MAX } from '../../definition/compile.ts'
 import { limitName } from '../../definition/limit.ts'
 import { BelayError } from '../../errors.ts'
 import { type Instant, instantMs } from '../../instant.ts'
@@ -15,6 +16,7 @@ import {
   readAs,
   readOptions,
   type SettingsOf,
+  wholeNumber,
 } from '../../options/index.ts'
 import { shown } from '../../shown.ts'
 import { ANY_LIMIT_KEY } from '../base/limit-key.ts'
@@ -24,6 +26,10 @@ import { someTags } from '../base/tags.ts'
 export interface RunsMatching {
   /** A workflow's name, or several: runs of any of them. */
   readonly workflow?: string | readonly string[]
+  /** The version of their workflow. */
+  readonly version?: number
+  /** How their ids begin: 1 to 32 hex digits, with or without dashes. Ids begin with the time of their start: 8 digits span 65.536 seconds. */
+  readonly idPrefix?: string
   /** A status, or several: runs with any of them. */
   readonly status?: RunStatus | readonly RunStatus[]
   readonly key?: string
@@ -80,8 +86,18 @@ const LIMIT_LINE: Kind<{ readonly limit: string; readonly key?: string | undefin
   },
 }
 
+const ID_PREFIX: Kind<string> = {
+  words: `the first 1 to 32 hex digits of an id, like '01890a5d-ac96'`,
+  read(given) {
+    const digits = typeof given === 'string' ? given.replaceAll('-', '').toLowerCase() : ''
+    return /^[0-9a-f]{1,32}$/.test(digits) ? digits : new Refusal(shown(given))
+  },
+}
+
 const CONDITIONS = {
   ...NARROWING,
+  version: { sets: 'the version of the runs', takes: wholeNumber(1, VERSION_MAX), narrows: true },
+  idPrefix: { sets: 'how the ids of the runs begin', takes: ID_PREFIX, narrows: true },
   status: {
     sets: 'the statuses of the runs',
     takes: oneOrSomeOf(RUN_STATUSES),

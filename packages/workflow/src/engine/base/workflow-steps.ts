@@ -1,9 +1,11 @@
-import type {
-  CaseCondition,
-  DefinitionShape,
-  SavedDefinition,
-  StepKind,
-  StepShape,
+import {
+  type CaseCondition,
+  type DefinitionShape,
+  isItem,
+  type SavedDefinition,
+  type StepKind,
+  type StepShape,
+  templateOf,
 } from '../../adapter/index.ts'
 import { isOpenerName, mapNameOf } from '../../definition/map-draft.ts'
 import { skippableSteps } from '../../graph/skippable.ts'
@@ -83,4 +85,12 @@ function workflowStep(
 
 function userName(name: string): string {
   return isOpenerName(name) ? mapNameOf(name) : name
+}
+
+/** The kind by which people know a step: both rows of a map are the map, and an item works or starts a child. */
+export function kindOf(shapes: readonly StepShape[], step: number): WorkflowStep['kind'] {
+  const shape = shapes[templateOf(step)]
+  if (isItem(step)) return shape?.children === true ? 'child' : 'work'
+  if (shape?.kind !== 'join') return shape?.kind ?? 'work'
+  return shapes[shape.dependsOn[0]!]!.kind === 'repeat' ? 'repeat' : 'map'
 }
