@@ -1,0 +1,22 @@
+#!/usr/bin/env node
+import { readFileSync } from 'node:fs'
+import { main } from './main.ts'
+
+const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
+  readonly version: string
+}
+
+// A reader of the pipe that has seen enough, like `head`, is no failure.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code === 'EPIPE') process.exit(0)
+  throw error
+})
+
+const interrupted = new AbortController()
+process.on('SIGINT', () => {
+  // The second one does not wait.
+  if (interrupted.signal.aborted) process.exit(130)
+  interrupted.abort()
+})
+
+process.exitCode = await main(process.argv.slice(2), process, { version, signal: interrupted.signal })

@@ -1,0 +1,37 @@
+import type { Store } from './store/store.ts'
+import type { FlagsGiven } from './table/flags.ts'
+import type { Verb } from './table/verb.ts'
+import type { Output } from './terminal/output.ts'
+
+/** One call of a verb. */
+export interface Call {
+  readonly verb: Verb
+  /** By the names of the verb's arguments. */
+  readonly args: Readonly<Record<string, string | undefined>>
+  /** The values of the argument that takes many. */
+  readonly rest: readonly string[]
+  readonly flags: FlagsGiven
+  readonly out: Output
+  readonly process: CallProcess
+  /** Aborted by Ctrl-C. */
+  readonly signal: AbortSignal
+  /** Opens the store, once. It never migrates and claims nothing. Throws a `CliError` with status 3. */
+  connect(): Promise<Store>
+}
+
+/** What of the process a verb uses. */
+export interface CallProcess {
+  readonly stdin: NodeJS.ReadableStream & { readonly isTTY?: boolean; setRawMode?(raw: boolean): unknown }
+  readonly stdout: Sink
+  readonly stderr: Sink
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly cwd: () => string
+}
+
+export interface Sink {
+  write(text: string): boolean
+  readonly isTTY?: boolean
+  readonly columns?: number
+  on?(event: 'resize', listener: () => void): unknown
+  off?(event: 'resize', listener: () => void): unknown
+}

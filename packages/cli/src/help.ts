@@ -1,0 +1,82 @@
+import { EVERYWHERE, FLAGS, type Flag, type FlagName } from './table/flags.ts'
+import { VERBS } from './table/index.ts'
+import type { Arg, Group, Verb } from './table/verb.ts'
+import { pad, wrap } from './terminal/text.ts'
+
+const GROUPS: readonly Group[] = ['see', 'act', 'undo', 'operate', 'set up']
+
+/** All verbs by group, or those of one family. */
+export function mainHelp(family?: string): string {
+  const shown = VERBS.filter(
+    ({ name }) => name !== '' && (family === undefined || name.startsWith(`${family} `)),
+  )
+  const longest = Math.max(...shown.map(({ name }) => name.length))
+  const lines = GROUPS.flatMap((group) => {
+    const verbs = shown.filter((verb) => verb.group === group)
+    return verbs.map(({ name, summary }, index) => {
+      return `  ${pad(index === 0 ? group : '', 8)} ${pad(name, longest)}  ${summary}`
+    })
+  })
+  return [
+    'belay <verb> [run] [flags]       belay <verb> --help has examples',
+    '',
+    ...lines,
+    '',
+    '  A run: order:9184, fulfil-order/order:9184, an id, or its first 8 digits.',
+    '  Filters make it many runs: belay retry --workflow fulfil-order --since 2h',
+    '',
+  ].join('\n')
+}
+
+/** What one verb does, with its arguments, flags and examples. */
+export function verbHelp(verb: Verb, columns = 80): string {
+  if (verb.name === '') return mainHelp()
+  const sections = [usageOf(verb), wrap(verb.about, columns).join('\n')]
+  const described = [
+    ...(verb.args ?? []).map((arg) => [argOf(arg), arg.about] as const),
+    ...flagsOf(verb).map(({ shown, about }) => [shown, about] as const),
+  ]
+  if (described.length > 0) sections.push(aligned(described, columns))
+  sections.push(
+    [
+      'Examples',
+      ...verb.examples.flatMap(({ command, about }) => [`  belay ${command}`, `      ${about}`]),
+    ].join('\n'),
+  )
+  sections.push(`Every verb takes ${EVERYWHERE.map((name) => `--${name}`).join(' ')}.`)
+  return `${sections.slice(0, -1).join('\n\n')}\n\n${wrap(sections.at(-1)!, columns).join('\n')}\n`
+}
+
+/** `belay show <run> [flags]`. */
+export function usageOf({ name, args = [], flags = [] }: Verb): string {
+  return ['belay', name, ...args.map(argOf), ...(flags.length > 0 ? ['[flags]'] : [])].join(' ')
+}
+
+function argOf({ name, optional, many }: Arg): string {
+  const shown = many ? `${name}…` : name
+  return optional ? `[${shown}]` : `<${shown}>`
+}
+
+/** The flags of a verb, besides those that every verb takes. */
+export function flagsOf({ flags = [] }: Verb): readonly { name: FlagName; shown: string; about: string }[] {
+  return flags.map((given) => {
+    const [name, about] = typeof given === 'string' ? [given, undefined] : given
+    const flag: Flag = FLAGS[name]
+    return {
+      name,
+      shown: flag.takes === undefined ? `--${name}` : `--${name} ${flag.takes}`,
+      about: about ?? flag.about,
+    }
+  })
+}
+
+function aligned(rows: readonly (readonly [string, string])[], columns: number): string {
+  const longest = Math.max(...rows.map(([shown]) => shown.length))
+  return rows
+    .flatMap(([shown, about]) =>
+      wrap(about, columns - longest - 4).map(
+        (line, index) => `  ${pad(index === 0 ? shown : '', longest)}  ${line}`,
+      ),
+    )
+    .join('\n')
+}

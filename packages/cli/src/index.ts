@@ -1,0 +1,1 @@
+export { type BelayConfig, defineConfig } from './store/config.ts'

@@ -1,0 +1,59 @@
+import type { Call } from '../call.ts'
+import type { FlagName } from './flags.ts'
+
+/** One verb of the command line. Help, completion, the reference in the docs and the tools of `belay mcp` are made from these. */
+export interface Verb {
+  /** As it is typed: `list`, or `undo retry` for a verb of a family. */
+  readonly name: string
+  readonly group: Group
+  /** A few words, without a full stop: the line in lists of verbs. */
+  readonly summary: string
+  /** Sentences: what it does, what it answers, when it refuses. */
+  readonly about: string
+  readonly args?: readonly Arg[]
+  /** Besides those that every verb takes. A pair says what the flag means here. */
+  readonly flags?: readonly (FlagName | readonly [FlagName, string])[]
+  /** Each runs as it stands on the store that the tests make. */
+  readonly examples: readonly Example[]
+  /** `write`: it changes the store. `local`: it is about this machine, and no tool for others. */
+  readonly access: 'read' | 'write' | 'local'
+  /** Loads its code when it is called. */
+  readonly load: () => Promise<VerbModule>
+}
+
+export type Group = 'see' | 'act' | 'undo' | 'operate' | 'set up'
+
+export interface VerbModule {
+  /** Resolves to the exit status; nothing means 0. */
+  run(call: Call): Promise<ExitStatus | undefined>
+}
+
+/** 0: done. 1: refused, unhealthy, no such run, or the run did not complete. 2: wrong use; nothing was done. 3: the store cannot be reached or used. */
+export type ExitStatus = 0 | 1 | 2 | 3
+
+export interface Arg {
+  readonly name: string
+  readonly about: string
+  /** Default false: the argument is required. */
+  readonly optional?: boolean
+  /** Takes the rest of the arguments. */
+  readonly many?: boolean
+  readonly completes?: Completes
+}
+
+/** What a shell offers for a value. */
+export type Completes =
+  | 'runs'
+  | 'steps'
+  | 'workflows'
+  | 'statuses'
+  | 'schedules'
+  | 'limits'
+  | 'files'
+  | readonly string[]
+
+export interface Example {
+  /** Without `belay`. */
+  readonly command: string
+  readonly about: string
+}

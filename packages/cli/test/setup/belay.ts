@@ -1,0 +1,46 @@
+import { PassThrough } from 'node:stream'
+import { main } from '../../src/main.ts'
+
+export interface Said {
+  readonly status: number
+  readonly stdout: string
+  readonly stderr: string
+}
+
+export interface HowToCall {
+  readonly env?: Readonly<Record<string, string | undefined>>
+  readonly cwd?: string
+  /** What is piped to it. */
+  readonly input?: string
+  /** A terminal of that many columns instead of a pipe, without colours. */
+  readonly columns?: number
+}
+
+/** Calls the command line in this process: `belay(['list', '--json'], { env })`. For keys, redrawing and Ctrl-C there is the pseudo terminal. */
+export async function belay(
+  argv: readonly string[],
+  { env = {}, cwd = process.cwd(), input, columns }: HowToCall = {},
+): Promise<Said> {
+  const said = { stdout: '', stderr: '' }
+  const sink = (name: 'stdout' | 'stderr') => ({
+    write(text: string) {
+      said[name] += text
+      return true
+    },
+    ...(columns === undefined ? {} : { isTTY: true, columns }),
+  })
+  const stdin = new PassThrough()
+  stdin.end(input ?? '')
+  const status = await main(
+    argv,
+    {
+      stdin,
+      stdout: sink('stdout'),
+      stderr: sink('stderr'),
+      env: { NO_COLOR: '1', TZ: 'UTC', ...env },
+      cwd: () => cwd,
+    },
+    { version: '0.0.0-test', signal: new AbortController().signal },
+  )
+  return { status, ...said }
+}

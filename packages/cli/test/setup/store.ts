@@ -1,0 +1,36 @@
+import { randomBytes } from 'node:crypto'
+import { createEngine, type Engine, type EngineOptions } from '@belay/workflow'
+import { migrate, type PostgresAdapter, postgres } from '@belay/workflow-postgres'
+import { inject, onTestFinished } from 'vitest'
+
+export interface TestStore {
+  /** A URL of the server; the schema is apart. */
+  readonly url: string
+  /** A migrated schema of its own. */
+  readonly schema: string
+  readonly adapter: PostgresAdapter
+  /** The environment in which `belay` finds the store. */
+  readonly env: Readonly<Record<string, string>>
+  /** An engine on it, closed when the test has finished. A worker once it is started. */
+  engine(options?: Partial<EngineOptions>): Engine
+}
+
+/** A store of its own on the server of the tests. Give `--schema` and `env` to the command line. */
+export async function testStore(): Promise<TestStore> {
+  const url = inject('serverUrl')
+  const schema = `cli_${randomBytes(5).toString('hex')}`
+  await migrate(url, { schema })
+  const adapter = postgres(url, { schema, autoMigrate: false })
+  onTestFinished(() => adapter.close())
+  return {
+    url,
+    schema,
+    adapter,
+    env: { DATABASE_URL: url, BELAY_SCHEMA: schema },
+    engine(options = {}) {
+      const engine = createEngine({ adapter, logger: false, tick: '50ms', ...options })
+      onTestFinished(() => engine.close())
+      return engine
+    },
+  }
+}
