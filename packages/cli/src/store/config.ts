@@ -56,7 +56,7 @@ export async function loadConfig(path: string): Promise<BelayConfig> {
 async function loaded(path: string): Promise<unknown> {
   try {
     const { createJiti } = await import('jiti')
-    return await createJiti(pathToFileURL(path).href).import(path, { default: true })
+    return await createJiti(pathToFileURL(path).href, { moduleCache: false }).import(path, { default: true })
   } catch (error) {
     throw misused(`${path} cannot be loaded: ${error instanceof Error ? error.message : String(error)}`)
   }

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path'
 import { createEngine, type Engine, type WorkflowDefinition } from '@belay/workflow'
 import { type Duration, durationMs } from '@belay/workflow/adapter'
 import type { SqlAdapter } from '@belay/workflow-postgres'
@@ -37,7 +38,7 @@ export async function openStore(
   const { url, from } = sourceOf(flags, process.env, config, path)
   const schema = flags.schema ?? process.env['BELAY_SCHEMA'] ?? config.schema ?? 'belay'
   const workflows = config.workflows ?? []
-  const adapter = await adapterOf(url, { schema, timeout: flags.timeout })
+  const adapter = await adapterOf(url, { schema, timeout: flags.timeout, cwd: process.cwd() })
   const engine = createEngine({ adapter, workflows, logger: false })
   return {
     engine,
@@ -74,12 +75,16 @@ function sourceOf(
 
 async function adapterOf(
   url: string,
-  { schema, timeout }: { readonly schema: string; readonly timeout: string | undefined },
+  {
+    schema,
+    timeout,
+    cwd,
+  }: { readonly schema: string; readonly timeout: string | undefined; readonly cwd: string },
 ): Promise<SqlAdapter> {
   const shared = { schema, autoMigrate: false }
   if (url.startsWith('pglite:')) {
     const { pglite } = await import('@belay/workflow-postgres/pglite')
-    return pglite(url.slice('pglite:'.length), shared)
+    return pglite(resolve(cwd, url.slice('pglite:'.length)), shared)
   }
   if (!/^postgres(ql)?:\/\//.test(url)) {
     throw misused('A store is named by postgres://user@host/database, or by pglite:./directory.')
