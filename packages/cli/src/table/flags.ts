@@ -1,5 +1,4 @@
 import type { RunStatus } from '@belay/workflow/adapter'
-import type { Completes } from './verb.ts'
 
 /** Named here, because help must not load the engine. A test compares them with the engine’s. */
 export const STATUSES = [
@@ -15,6 +14,17 @@ export const STATUSES = [
   'compensated',
   'compensation_failed',
 ] as const satisfies readonly RunStatus[]
+
+/** What a shell offers for a value. */
+export type Completes =
+  | 'runs'
+  | 'steps'
+  | 'workflows'
+  | 'statuses'
+  | 'schedules'
+  | 'limits'
+  | 'files'
+  | readonly string[]
 
 /** A flag. It means the same in every verb that takes it. */
 export interface Flag {
