@@ -45,7 +45,7 @@ describe('the import check', () => {
     const { violations, checkedImports } = check({})
 
     expect(violations).toEqual([])
-    expect(checkedImports).toBe(14)
+    expect(checkedImports).toBe(15)
   })
 
   it('accepts this repository', () => {
