@@ -5,8 +5,8 @@ import { SHAPES } from '../terminal/shapes.ts'
 import { safe } from '../terminal/text.ts'
 import { moment } from '../terminal/time.ts'
 
-const ID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i
-const PREFIX = /^[0-9a-f]{8}[0-9a-f-]*$/i
+export const ID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i
+export const PREFIX = /^[0-9a-f]{8}[0-9a-f-]*$/i
 const LISTED = 8
 
 /**

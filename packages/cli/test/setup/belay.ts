@@ -14,23 +14,30 @@ export interface HowToCall {
   readonly input?: string
   /** A terminal of that many columns instead of a pipe, without colours. */
   readonly columns?: number
+  /** What a person types at that terminal, instead of what is piped to it. */
+  readonly typed?: string
+  /** Ctrl-C. */
+  readonly signal?: AbortSignal
+  /** Called with all that was written so far, after each write to stderr. */
+  readonly onNote?: (stderr: string) => void
 }
 
 /** Calls the command line in this process: `belay(['list', '--json'], { env })`. For keys, redrawing and Ctrl-C there is the pseudo terminal. */
 export async function belay(
   argv: readonly string[],
-  { env = {}, cwd = process.cwd(), input, columns }: HowToCall = {},
+  { env = {}, cwd = process.cwd(), input, columns, typed, signal, onNote }: HowToCall = {},
 ): Promise<Said> {
   const said = { stdout: '', stderr: '' }
   const sink = (name: 'stdout' | 'stderr') => ({
     write(text: string) {
       said[name] += text
+      if (name === 'stderr') onNote?.(said.stderr)
       return true
     },
     ...(columns === undefined ? {} : { isTTY: true, columns }),
   })
-  const stdin = new PassThrough()
-  stdin.end(input ?? '')
+  const stdin = Object.assign(new PassThrough(), { isTTY: typed !== undefined })
+  stdin.end(typed ?? input ?? '')
   const status = await main(
     argv,
     {
@@ -40,7 +47,7 @@ export async function belay(
       env: { NO_COLOR: '1', TZ: 'UTC', ...env },
       cwd: () => cwd,
     },
-    { version: '0.0.0-test', signal: new AbortController().signal },
+    { version: '0.0.0-test', signal: signal ?? new AbortController().signal },
   )
   return { status, ...said }
 }

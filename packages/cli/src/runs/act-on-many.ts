@@ -1,0 +1,100 @@
+import type { BulkOptions, BulkResult, RunsToChange } from '@belay/workflow'
+import type { Call } from '../call.ts'
+import { misused, refused } from '../cli-error.ts'
+import type { Store } from '../store/store.ts'
+import type { ExitStatus } from '../table/verb.ts'
+import { progressOf } from '../terminal/progress.ts'
+import type { ActionOnRuns, Aim } from './act.ts'
+import { actorOf } from './actor.ts'
+import { ask, canAsk } from './ask.ts'
+import { linesOfDryRun, linesOfRefusals } from './bulk-lines.ts'
+import { filterOf } from './filter.ts'
+import { idsFrom } from './ids.ts'
+import { runNamed } from './names.ts'
+import { typedCommand } from './typed.ts'
+
+/** Acts on many runs: a dry run, the number to be typed, then exactly the runs of the dry run. */
+export async function actOnMany(call: Call, aim: Aim, action: ActionOnRuns): Promise<ExitStatus> {
+  const { flags, out, signal, process } = call
+  const isDry = flags['dry-run'] === true
+  if (!isDry && flags.yes !== true && !canAsk(process)) {
+    throw misused('Nobody can be asked here: --yes does it without asking.', typedCommand(call, '--dry-run'))
+  }
+  const store = await call.connect()
+  const runs = await runsOf(call, { store, aim, action })
+  const dry = await action.many(store, runs, { dryRun: true, signal, ...limitOf(call, runs) })
+  if (signal.aborted) throw stopped()
+  const lines = await linesOfDryRun(call, { store, dry, action, runs })
+  if (isDry && out.json) out.document(dry)
+  // A pipe gets the ids, for `belay retry -`.
+  else if (isDry && !out.isTerminal) for (const id of dry.runIds) out.line(id)
+  const say = isDry && out.isTerminal && !out.json ? out.line.bind(out) : out.note.bind(out)
+  for (const line of lines) say(line)
+  assertExpected(flags.expect, dry.changed)
+  if (isDry) return dry.changed === 0 && hasRefused(dry) ? 1 : 0
+  if (dry.changed > 0) {
+    await assertMeant(call, dry.changed, action)
+    return change(call, { store, dry, action })
+  }
+  if (out.json) out.document(dry)
+  return hasRefused(dry) ? 1 : 0
+}
+
+async function runsOf(
+  call: Call,
+  { store, aim, action }: { readonly store: Store; readonly aim: Aim; readonly action: ActionOnRuns },
+): Promise<RunsToChange> {
+  if ('run' in aim) return [(await runNamed(store, aim.run)).id]
+  if ('runs' in aim) return Promise.all(aim.runs.map(async (name) => (await runNamed(store, name)).id))
+  if (aim.from === 'stdin') return idsFrom(call)
+  return filterOf(store, call.flags, { byEnd: action.byEnd === true })
+}
+
+/** A list is taken whole. */
+function limitOf({ flags: { limit } }: Call, runs: RunsToChange): Pick<BulkOptions, 'limit'> {
+  return limit === undefined || Array.isArray(runs) ? {} : { limit }
+}
+
+function assertExpected(expected: number | undefined, count: number): void {
+  if (expected === undefined || expected === count) return
+  throw refused(`--expect says ${expected}, but it would change ${count}. Nothing was changed.`)
+}
+
+async function assertMeant(call: Call, count: number, { them }: ActionOnRuns): Promise<void> {
+  if (call.flags.yes === true) return
+  const typed = await ask(call, `Type ${count} to ${them}, as ${actorOf(call)}: `)
+  if (call.signal.aborted || typed === undefined) throw stopped()
+  if (typed !== String(count)) throw refused(`That is not ${count}. Nothing was changed.`)
+}
+
+function stopped() {
+  return refused('Stopped. Nothing was changed.')
+}
+
+async function change(
+  call: Call,
+  { store, dry, action }: { readonly store: Store; readonly dry: BulkResult; readonly action: ActionOnRuns },
+): Promise<ExitStatus> {
+  const { flags, out, signal } = call
+  const bar = progressOf(call, dry.changed)
+  const result = await action.many(store, dry.runIds, {
+    by: actorOf(call),
+    ...(flags.reason === undefined ? {} : { reason: flags.reason }),
+    signal,
+    onProgress: ({ matched }) => bar.show(matched),
+  })
+  bar.end()
+  for (const line of linesOfRefusals(call, result)) out.note(line)
+  const left = dry.changed - result.matched - result.unknown.length
+  const isStopped = result.more && left > 0
+  if (out.json) out.document(result)
+  else {
+    const rest = isStopped ? ` Stopped: ${left} ${left === 1 ? 'is' : 'are'} as before.` : ''
+    out.line(`${result.changed} ${action.done}, ${result.refused.length} refused.${rest}`)
+  }
+  return isStopped || hasRefused(result) ? 1 : 0
+}
+
+function hasRefused({ refused: some, unknown }: BulkResult): boolean {
+  return some.length + unknown.length > 0
+}
