@@ -98,10 +98,10 @@ describe('belay undo', () => {
   it('refuses a step whose turn has not come, and names the command that explains it', async () => {
     const { env, run, statusOf } = await parkedPayout()
 
-    const { stdout, stderr, status } = await belay(
-      ['undo', 'retry', 'p:1', 'reserve', '--reason', 'again'],
-      { env, columns: 80 },
-    )
+    const { stdout, stderr, status } = await belay(['undo', 'retry', 'p:1', 'reserve', '--reason', 'again'], {
+      env,
+      columns: 80,
+    })
 
     expect(stdout).toBe('')
     expect(stderr).toBe(
