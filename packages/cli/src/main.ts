@@ -66,7 +66,10 @@ function tell(error: unknown, { stderr }: CallProcess, store: Store | undefined)
     return error.status
   }
   const { code, message } = error as { readonly code?: unknown; readonly message?: unknown }
-  const text = typeof message === 'string' ? message : String(error)
+  // The engine names the method that was called; here nobody called one.
+  const text = (typeof message === 'string' ? message : String(error)).replace(/^[\w.]+\(\): (.)/, (_, first) =>
+    String(first).toUpperCase(),
+  )
   if (typeof code === 'string' && STORE_CODES.has(code)) {
     const isOld = code === 'schema_missing' || code === 'schema_outdated'
     write(
