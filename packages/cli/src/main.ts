@@ -78,8 +78,13 @@ async function tell(error: unknown, { stderr }: CallProcess, store: Store | unde
     ])
     return 3
   }
-  write(stderr, error.message, [])
+  write(stderr, withoutCall(error.message), [])
   return USE_CODES.has(error.code) ? 2 : 1
+}
+
+/** The engine names the method that was called; here nobody called one. */
+function withoutCall(message: string): string {
+  return message.replace(/^[\w.]+\(\): (.)/, (_, first) => String(first).toUpperCase())
 }
 
 const OLD_SCHEMA: ReadonlySet<string> = new Set(['schema_missing', 'schema_outdated'])
