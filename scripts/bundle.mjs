@@ -21,7 +21,9 @@ export async function bundle(folder = process.cwd()) {
     entryFileNames: '[name].js',
     chunkFileNames: (chunk) => `chunks/${nameOf(chunk)}-[hash].js`,
   })
-  const commonJs = await rolldown({ input, external: (id) => isOutside(id, manifest), ...QUIET })
+  const required = sourcesOf(folder, manifest, 'require')
+  if (Object.keys(required).length === 0) return
+  const commonJs = await rolldown({ input: required, external: (id) => isOutside(id, manifest), ...QUIET })
   await commonJs.write({
     ...shared,
     format: 'cjs',
@@ -40,7 +42,7 @@ function nameOf({ isDynamicEntry }) {
   return isDynamicEntry ? '[name]' : 'shared'
 }
 
-/** @typedef {{ exports: Record<string, string | Record<string, string>>, dependencies?: Record<string, string>, peerDependencies?: Record<string, string> }} Manifest */
+/** @typedef {{ exports: Record<string, string | Record<string, string>>, bin?: Record<string, string>, dependencies?: Record<string, string>, peerDependencies?: Record<string, string> }} Manifest */
 
 // The sources are the compiler's affair: nothing is reported here that it does not.
 const QUIET = { platform: /** @type {const} */ ('node'), logLevel: /** @type {const} */ ('warn') }
@@ -51,17 +53,19 @@ function readManifest(folder) {
 }
 
 /**
- * The sources of the entries, by the names of their bundles.
+ * The sources of the entries, by the names of their bundles: of programs too, unless only those that have this condition are wanted.
  * @param {string} folder
  * @param {Manifest} manifest
+ * @param {string} [condition]
  */
-function sourcesOf(folder, manifest) {
-  const bundles = Object.values(manifest.exports).flatMap((target) =>
-    typeof target === 'string' ? [] : (target['default'] ?? []),
+function sourcesOf(folder, manifest, condition = 'default') {
+  const exported = Object.values(manifest.exports).flatMap((target) =>
+    typeof target === 'string' ? [] : (target[condition] ?? []),
   )
+  const programs = condition === 'default' ? Object.values(manifest.bin ?? {}) : []
   return Object.fromEntries(
-    bundles.map((path) => {
-      const name = path.replace(/^\.\/bundle\/(.*)\.js$/, '$1')
+    [...exported, ...programs].map((path) => {
+      const name = path.replace(/^\.\/bundle\/(.*)\.c?js$/, '$1')
       return [name, join(folder, 'src', `${name}.ts`)]
     }),
   )

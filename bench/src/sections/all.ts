@@ -16,6 +16,7 @@ import { scaleSection } from './scale.ts'
 import { schedulesSection } from './schedules.ts'
 import type { Section } from './section.ts'
 import { sleepingSection } from './sleeping.ts'
+import { surfacesSection } from './surfaces.ts'
 
 /** In the order in which they run. */
 export const SECTIONS: readonly Section[] = [
@@ -35,6 +36,7 @@ export const SECTIONS: readonly Section[] = [
   memorySection,
   familiesSection,
   durabilitySection,
+  surfacesSection,
   flatSection,
 ]
 

@@ -1,11 +1,13 @@
 import type { Store } from './store/store.ts'
 import type { FlagsGiven } from './table/flags.ts'
-import type { Verb } from './table/verb.ts'
 import type { Output } from './terminal/output.ts'
+import type { Sink } from './terminal/sink.ts'
+
+export type { Sink } from './terminal/sink.ts'
 
 /** One call of a verb. */
 export interface Call {
-  readonly verb: Verb
+  readonly verb: { readonly name: string }
   /** By the names of the verb's arguments. */
   readonly args: Readonly<Record<string, string | undefined>>
   /** The values of the argument that takes many. */
@@ -26,12 +28,4 @@ export interface CallProcess {
   readonly stderr: Sink
   readonly env: Readonly<Record<string, string | undefined>>
   readonly cwd: () => string
-}
-
-export interface Sink {
-  write(text: string): boolean
-  readonly isTTY?: boolean
-  readonly columns?: number
-  on?(event: 'resize', listener: () => void): unknown
-  off?(event: 'resize', listener: () => void): unknown
 }

@@ -1,4 +1,4 @@
-import type { ExitStatus } from './table/verb.ts'
+import type { ExitStatus } from './exit-status.ts'
 
 /** What a person at a terminal is told instead of a stack. */
 export class CliError extends Error {

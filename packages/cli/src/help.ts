@@ -32,10 +32,7 @@ export function mainHelp(family?: string): string {
 export function verbHelp(verb: Verb, columns = 80): string {
   if (verb.name === '') return mainHelp()
   const sections = [usageOf(verb), wrap(verb.about, columns).join('\n')]
-  const described = [
-    ...(verb.args ?? []).map((arg) => [argOf(arg), arg.about] as const),
-    ...flagsOf(verb).map(({ shown, about }) => [shown, about] as const),
-  ]
+  const described = argsAndFlags(verb)
   if (described.length > 0) sections.push(aligned(described, columns))
   sections.push(
     [
@@ -50,6 +47,14 @@ export function verbHelp(verb: Verb, columns = 80): string {
 /** `belay show <run> [flags]`. */
 export function usageOf({ name, args = [], flags = [] }: Verb): string {
   return ['belay', name, ...args.map(argOf), ...(flags.length > 0 ? ['[flags]'] : [])].join(' ')
+}
+
+/** The arguments and flags of a verb as they are typed, and what each says. */
+export function argsAndFlags(verb: Verb): readonly (readonly [shown: string, about: string])[] {
+  return [
+    ...(verb.args ?? []).map((arg) => [argOf(arg), arg.about] as const),
+    ...flagsOf(verb).map(({ shown, about }) => [shown, about] as const),
+  ]
 }
 
 function argOf({ name, optional, many }: Arg): string {

@@ -1,3 +1,4 @@
+import type { BelayError } from '@belay/workflow'
 import type { Call, CallProcess } from './call.ts'
 import { CliError } from './cli-error.ts'
 import { parse } from './parse.ts'
@@ -35,7 +36,7 @@ export async function main(
     const module = await verb.load()
     return (await module.run(call)) ?? 0
   } catch (error) {
-    return tell(error, process, store)
+    return await tell(error, process, store)
   } finally {
     await store?.close().catch(() => {})
   }
@@ -60,24 +61,38 @@ const STORE_CODES: ReadonlySet<string> = new Set([
 /** Codes of errors about what was typed. */
 const USE_CODES: ReadonlySet<string> = new Set(['invalid_option', 'invalid_input'])
 
-function tell(error: unknown, { stderr }: CallProcess, store: Store | undefined): ExitStatus {
+async function tell(error: unknown, { stderr }: CallProcess, store: Store | undefined): Promise<ExitStatus> {
   if (error instanceof CliError) {
     write(stderr, error.message, error.commands)
     return error.status
   }
-  const { code, message } = error as { readonly code?: unknown; readonly message?: unknown }
-  const text = typeof message === 'string' ? message : String(error)
-  if (typeof code === 'string' && STORE_CODES.has(code)) {
-    const isOld = code === 'schema_missing' || code === 'schema_outdated'
-    write(
-      stderr,
-      `${text}${store === undefined ? '' : ` From ${store.source}.`}`,
-      isOld ? ['migrate --dry-run'] : [],
-    )
+  // The engine is not loaded for help and wrong uses.
+  const { BelayError } = await import('@belay/workflow')
+  if (!BelayError.is(error)) {
+    write(stderr, error instanceof Error ? error.message : String(error), [])
+    return 1
+  }
+  if (STORE_CODES.has(error.code)) {
+    write(stderr, [told(error), ...(store === undefined ? [] : [`From ${store.source}.`])].join(' '), [
+      ...(OLD_SCHEMA.has(error.code) ? ['migrate --dry-run'] : []),
+    ])
     return 3
   }
-  write(stderr, text, [])
-  return typeof code === 'string' && USE_CODES.has(code) ? 2 : 1
+  write(stderr, withoutCall(error.message), [])
+  return USE_CODES.has(error.code) ? 2 : 1
+}
+
+/** The engine names the method that was called; here nobody called one. */
+function withoutCall(message: string): string {
+  return message.replace(/^[\w.]+\(\): (.)/, (_, first) => String(first).toUpperCase())
+}
+
+const OLD_SCHEMA: ReadonlySet<string> = new Set(['schema_missing', 'schema_outdated'])
+
+/** An old schema’s remedy is a command here, and no worker is running that keeps trying. */
+function told({ code, what, remedy }: BelayError): string {
+  if (OLD_SCHEMA.has(code) || remedy === undefined) return what
+  return `${what} ${remedy.replace(/^A running worker keeps trying\. /, '')}`
 }
 
 function write(stderr: CallProcess['stderr'], message: string, commands: readonly string[]): void {

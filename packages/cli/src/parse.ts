@@ -48,7 +48,8 @@ export function parse(
     })
   }
   for (const command of [program, ...families.values(), ...program.commands]) {
-    command.configureOutput({ writeOut, writeErr: () => {} })
+    // A family alone shows its help as if it were an error.
+    command.configureOutput({ writeOut, writeErr: writeOut })
   }
   try {
     program.parse([...argv], { from: 'user' })

@@ -72,7 +72,8 @@ async function knownRuns(client: pg.Client, historyRuns: number): Promise<readon
   return rows
 }
 
-function throughEngine({ runs }: Engine): readonly Question[] {
+function throughEngine(engine: Engine): readonly Question[] {
+  const { runs } = engine
   const limit = LIMIT
   return [
     { name: 'newest runs (engine)', ask: () => runs.list({ limit }) },
@@ -85,6 +86,18 @@ function throughEngine({ runs }: Engine): readonly Question[] {
     { name: 'by workflow and key (engine)', ask: ({ workflow, key }) => runs.list({ workflow, key }) },
     { name: 'by key alone (engine)', ask: ({ key }) => runs.list({ key }) },
     { name: 'one run with its steps (engine)', ask: ({ id }) => runs.get(id) },
+    {
+      name: 'newest runs with the states of their steps (engine)',
+      ask: () => runs.list({ steps: true, limit }),
+    },
+    {
+      name: 'by the first 12 digits of an id (engine)',
+      ask: ({ id }) => runs.list({ idPrefix: id.slice(0, 13) }),
+    },
+    { name: 'the page before a run (engine)', ask: ({ id }) => runs.list({ after: id, limit }) },
+    { name: 'what waits in the store (engine)', ask: () => engine.queue() },
+    { name: 'workflows with their live runs (engine)', ask: () => engine.workflows.list() },
+    { name: 'doctor (engine)', ask: () => engine.doctor() },
   ]
 }
 

@@ -19,7 +19,8 @@ export function defineConfig(config: BelayConfig): BelayConfig {
   return config
 }
 
-const NAMES = ['belay.config.ts', 'belay.config.mts', 'belay.config.js', 'belay.config.mjs']
+/** Any of them is a config. */
+export const CONFIG_NAMES = ['belay.config.ts', 'belay.config.mts', 'belay.config.js', 'belay.config.mjs']
 
 /** The config that was named, or the one in this folder or the nearest one above. Undefined if there is none. */
 export function findConfig(cwd: string, named: string | undefined): string | undefined {
@@ -29,7 +30,7 @@ export function findConfig(cwd: string, named: string | undefined): string | und
     throw misused(`--config: there is no file ${path}.`)
   }
   for (let folder = resolve(cwd); ; folder = dirname(folder)) {
-    const found = NAMES.map((name) => join(folder, name)).find((path) => existsSync(path))
+    const found = CONFIG_NAMES.map((name) => join(folder, name)).find((path) => existsSync(path))
     if (found !== undefined || dirname(folder) === folder) return found
   }
 }
@@ -56,7 +57,7 @@ export async function loadConfig(path: string): Promise<BelayConfig> {
 async function loaded(path: string): Promise<unknown> {
   try {
     const { createJiti } = await import('jiti')
-    return await createJiti(pathToFileURL(path).href).import(path, { default: true })
+    return await createJiti(pathToFileURL(path).href, { moduleCache: false }).import(path, { default: true })
   } catch (error) {
     throw misused(`${path} cannot be loaded: ${error instanceof Error ? error.message : String(error)}`)
   }

@@ -1,11 +1,17 @@
+import { resolve } from 'node:path'
 import { createEngine, type Engine, type WorkflowDefinition } from '@belay/workflow'
 import { type Duration, durationMs } from '@belay/workflow/adapter'
 import type { SqlAdapter } from '@belay/workflow-postgres'
-import type { CallProcess } from '../call.ts'
 import { misused } from '../cli-error.ts'
 import type { FlagsGiven } from '../table/flags.ts'
 import { type BelayConfig, findConfig, loadConfig } from './config.ts'
 import { placeOf, type Source } from './place.ts'
+
+/** What of the process names a store. */
+interface Surroundings {
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly cwd: () => string
+}
 
 /** A store that was opened: it never migrates by itself, and claims nothing. */
 export interface Store {
@@ -28,16 +34,13 @@ export interface Store {
 const TIMEOUT_MS = 10_000
 
 /** Finds the store of a call and makes an engine for it, which connects with the first question. Throws a `CliError` if no store is named. */
-export async function openStore(
-  flags: FlagsGiven,
-  process: Pick<CallProcess, 'env' | 'cwd'>,
-): Promise<Store> {
+export async function openStore(flags: FlagsGiven, process: Surroundings): Promise<Store> {
   const path = findConfig(process.cwd(), flags.config)
   const config = path === undefined ? {} : await loadConfig(path)
   const { url, from } = sourceOf(flags, process.env, config, path)
   const schema = flags.schema ?? process.env['BELAY_SCHEMA'] ?? config.schema ?? 'belay'
   const workflows = config.workflows ?? []
-  const adapter = await adapterOf(url, { schema, timeout: flags.timeout })
+  const adapter = await adapterOf(url, { schema, timeout: flags.timeout, cwd: process.cwd() })
   const engine = createEngine({ adapter, workflows, logger: false })
   return {
     engine,
@@ -54,7 +57,7 @@ export async function openStore(
 
 function sourceOf(
   flags: FlagsGiven,
-  env: CallProcess['env'],
+  env: Surroundings['env'],
   config: BelayConfig,
   path: string | undefined,
 ): Source {
@@ -74,12 +77,16 @@ function sourceOf(
 
 async function adapterOf(
   url: string,
-  { schema, timeout }: { readonly schema: string; readonly timeout: string | undefined },
+  {
+    schema,
+    timeout,
+    cwd,
+  }: { readonly schema: string; readonly timeout: string | undefined; readonly cwd: string },
 ): Promise<SqlAdapter> {
   const shared = { schema, autoMigrate: false }
   if (url.startsWith('pglite:')) {
     const { pglite } = await import('@belay/workflow-postgres/pglite')
-    return pglite(url.slice('pglite:'.length), shared)
+    return pglite(resolve(cwd, url.slice('pglite:'.length)), shared)
   }
   if (!/^postgres(ql)?:\/\//.test(url)) {
     throw misused('A store is named by postgres://user@host/database, or by pglite:./directory.')

@@ -1,5 +1,30 @@
-import { RUN_STATUSES } from '@belay/workflow/adapter'
-import type { Completes } from './verb.ts'
+import type { RunStatus } from '@belay/workflow/adapter'
+
+/** Named here, because help must not load the engine. A test compares them with the engine’s. */
+export const STATUSES = [
+  'scheduled',
+  'running',
+  'waiting',
+  'parked',
+  'paused',
+  'compensating',
+  'completed',
+  'failed',
+  'cancelled',
+  'compensated',
+  'compensation_failed',
+] as const satisfies readonly RunStatus[]
+
+/** What a shell offers for a value. */
+export type Completes =
+  | 'runs'
+  | 'steps'
+  | 'workflows'
+  | 'statuses'
+  | 'schedules'
+  | 'limits'
+  | 'files'
+  | readonly string[]
 
 /** A flag. It means the same in every verb that takes it. */
 export interface Flag {
@@ -28,7 +53,7 @@ export const FLAGS = {
   // Which runs.
   workflow: { takes: '<name>', many: true, about: 'runs of this workflow', completes: 'workflows' },
   version: { takes: '<n>', number: true, about: 'runs of this version of their workflow' },
-  status: { takes: '<status>', many: true, about: 'runs with this status', completes: RUN_STATUSES },
+  status: { takes: '<status>', many: true, about: 'runs with this status', completes: STATUSES },
   tag: { takes: '<tag>', many: true, about: 'runs that have this tag, and every other one given' },
   key: { takes: '<key>', about: 'the run with this key, in each workflow' },
   'waiting-for': {

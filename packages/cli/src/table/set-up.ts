@@ -1,3 +1,50 @@
 import type { Verb } from './verb.ts'
 
-export const SET_UP: readonly Verb[] = []
+export const SET_UP: readonly Verb[] = [
+  {
+    name: 'init',
+    group: 'set up',
+    summary: 'a project that runs, or a config',
+    about:
+      'In an empty folder it makes a project: a workflow that is undone when it fails, a worker, a program that starts a run, and a test. In a folder with a package.json it adds only belay.config.ts. It overwrites nothing. At a terminal it asks for the name and the store.',
+    flags: [
+      ['name', 'the name of the project; default: that of the folder'],
+      'postgres',
+      'pglite',
+      ['yes', 'without asking: PostgreSQL, unless --pglite'],
+    ],
+    examples: [
+      { command: 'init', about: 'asks two questions' },
+      { command: 'init --pglite --name shop', about: 'a project that needs no server' },
+    ],
+    access: 'local',
+    load: () => import('../verbs/init.ts'),
+  },
+  {
+    name: 'dashboard',
+    group: 'set up',
+    summary: 'there is none yet',
+    about: 'Will show runs in a browser. There is no dashboard yet: the status is 1.',
+    examples: [{ command: 'dashboard', about: 'names verbs that help until then' }],
+    access: 'local',
+    load: () => import('../verbs/dashboard.ts'),
+  },
+  {
+    name: 'completion',
+    group: 'set up',
+    summary: 'for bash, zsh and fish',
+    about:
+      'Prints a script for a shell. With it, the shell completes verbs, flags and statuses, and from the store the names of workflows, runs, steps, schedules and limits, if the store answers within a second.',
+    args: [
+      { name: 'shell', about: 'bash, zsh or fish', completes: ['bash', 'zsh', 'fish'] },
+      { name: 'words', about: 'what was typed so far: the scripts call it so', optional: true, many: true },
+    ],
+    examples: [
+      { command: 'completion bash', about: 'in ~/.bashrc: source <(belay completion bash)' },
+      { command: 'completion zsh', about: 'in ~/.zshrc, after compinit: source <(belay completion zsh)' },
+      { command: 'completion fish', about: 'in config.fish: belay completion fish | source' },
+    ],
+    access: 'local',
+    load: () => import('../verbs/completion.ts'),
+  },
+]

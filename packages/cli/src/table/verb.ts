@@ -1,5 +1,9 @@
 import type { Call } from '../call.ts'
-import type { FlagName } from './flags.ts'
+import type { ExitStatus } from '../exit-status.ts'
+import type { Completes, FlagName } from './flags.ts'
+
+export type { ExitStatus } from '../exit-status.ts'
+export type { Completes } from './flags.ts'
 
 /** One verb of the command line. Help, completion, the reference in the docs and the tools of `belay mcp` are made from these. */
 export interface Verb {
@@ -28,9 +32,6 @@ export interface VerbModule {
   run(call: Call): Promise<ExitStatus | undefined>
 }
 
-/** 0: done. 1: refused, unhealthy, no such run, or the run did not complete. 2: wrong use; nothing was done. 3: the store cannot be reached or used. */
-export type ExitStatus = 0 | 1 | 2 | 3
-
 export interface Arg {
   readonly name: string
   readonly about: string
@@ -40,17 +41,6 @@ export interface Arg {
   readonly many?: boolean
   readonly completes?: Completes
 }
-
-/** What a shell offers for a value. */
-export type Completes =
-  | 'runs'
-  | 'steps'
-  | 'workflows'
-  | 'statuses'
-  | 'schedules'
-  | 'limits'
-  | 'files'
-  | readonly string[]
 
 export interface Example {
   /** Without `belay`. */

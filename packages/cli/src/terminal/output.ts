@@ -1,7 +1,7 @@
 import { styleText } from 'node:util'
-import type { Sink } from '../call.ts'
 import { misused } from '../cli-error.ts'
 import { SHAPES, type Shown } from './shapes.ts'
+import type { Sink } from './sink.ts'
 import { cut, pad, safe, width, wrap } from './text.ts'
 
 export interface OutputOptions {

@@ -212,6 +212,34 @@ it('an item that waits for a limit says so', async () => {
   })
 })
 
+describe('the explanation of a run that', () => {
+  it('failed offers to retry it, and of a child that shares its fate, the run above it', async () => {
+    const failing = define('failing', { version: 1 }).step('a', { run: fail })
+    const parent = define('parent', { version: 1 }).workflow('pay', failing, { input: () => null })
+    const { clock, worker } = engines()
+    const engine = await worker({ workflows: [parent, failing] })
+    const above = await engine.run(parent, undefined)
+    await clock.advance('10s')
+    const [child] = await engine.runs.list({ parentId: above.id })
+
+    const [ofParent, ofChild] = [await engine.explain(above), await engine.explain(child!.id)]
+
+    const retry = { verb: 'retry', run: above.id }
+    expect(ofParent).toMatchObject({
+      actions: [retry],
+      sentence: expect.stringMatching(/; an operator may retry it\.$/),
+    })
+    expect(ofChild).toMatchObject({
+      actions: [retry],
+      sentence: expect.stringContaining(
+        `; an operator may retry run ${above.id} above it, which runs it again.`,
+      ),
+    })
+    await take(engine, child!.id, ofChild.actions[0]!)
+    expect((await engine.explain(above)).actions).toEqual([])
+  })
+})
+
 describe('a finding about', () => {
   it('failed runs offers to retry each, and the parent of a child that shares its fate', async () => {
     const failing = define('failing', { version: 1 }).step('a', { run: fail })

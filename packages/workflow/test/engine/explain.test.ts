@@ -182,7 +182,7 @@ describe('a run', () => {
       /is parked: 0 compensations failed for good, and 0 steps are undone/,
     ],
     ['completed', { status: 'completed' }, /has completed\.$/],
-    ['failed', FAILED, /has ended as failed; an operator may retry it\.$/],
+    ['failed', FAILED, /has ended as failed\.$/],
   ] as const)('that is %s says so', (_, run, sentence) => {
     expect(explain(run, { a: 'ready' }).sentence).toMatch(sentence)
   })

@@ -5,6 +5,7 @@ import { parseSync, Visitor } from 'oxc-parser'
  * @property {string | null} module the specifier, or null when it is computed at run time
  * @property {number} line
  * @property {boolean} typesOnly
+ * @property {boolean} [onDemand] loaded when it is called: `import()`
  */
 
 /**
@@ -20,10 +21,15 @@ export function readImports(path, source) {
 
   /** @type {Import[]} */
   const imports = []
-  /** @param {{ start: number }} node @param {unknown} module @param {boolean} typesOnly */
-  const add = (node, module, typesOnly) => {
+  /** @param {{ start: number }} node @param {unknown} module @param {boolean} typesOnly @param {boolean} [onDemand] */
+  const add = (node, module, typesOnly, onDemand = false) => {
     const line = source.slice(0, node.start).split('\n').length
-    imports.push({ module: typeof module === 'string' ? module : null, line, typesOnly })
+    imports.push({
+      module: typeof module === 'string' ? module : null,
+      line,
+      typesOnly,
+      ...(onDemand ? { onDemand } : {}),
+    })
   }
   new Visitor({
     ImportDeclaration: (node) => add(node, node.source.value, isTypesOnly(node.importKind, node.specifiers)),
@@ -31,7 +37,8 @@ export function readImports(path, source) {
     ExportNamedDeclaration: (node) => {
       if (node.source !== null) add(node, node.source.value, isTypesOnly(node.exportKind, node.specifiers))
     },
-    ImportExpression: (node) => add(node, node.source.type === 'Literal' ? node.source.value : null, false),
+    ImportExpression: (node) =>
+      add(node, node.source.type === 'Literal' ? node.source.value : null, false, true),
     TSImportType: (node) => add(node, node.source.value, true),
     TSExternalModuleReference: (node) => add(node, node.expression.value, false),
   }).visit(program)

@@ -4,6 +4,7 @@ import { runsChild } from '../base/child-steps.ts'
 import { explainRun } from '../diagnosis/explain/explain.ts'
 import type { Explanation } from '../diagnosis/explain/explanation.ts'
 import { countLeftOut } from '../diagnosis/explain/items-left-out.ts'
+import { retriesOf } from '../diagnosis/retries.ts'
 import { collectedOf } from '../runs/collected-calls.ts'
 import { unknownRun } from '../runs/run-reference.ts'
 import { newestChildren } from './family.ts'
@@ -36,8 +37,20 @@ export async function explainStored(
   const collected = shape.collects === undefined ? null : await collectedOf(adapter, found.run)
   const mayWait = found.steps.some(({ status }) => status === 'ready')
   const limits = mayWait ? await waitsOf(adapter, runId) : {}
+  const retries = isTerminal(found.run.status) ? await retriesOf(adapter, [runId]) : []
   const leftOut = countLeftOut(shape, found.steps, found.itemCounts ?? [])
-  return explainRun({ ...found, ...limits, leftOut, shape, children, followUp, collected, workers, now })
+  return explainRun({
+    ...found,
+    ...limits,
+    leftOut,
+    shape,
+    children,
+    followUp,
+    collected,
+    retries,
+    workers,
+    now,
+  })
 }
 
 async function waitsOf(adapter: Adapter, runId: string) {

@@ -60,6 +60,7 @@ function explainInOrder(found: RunToExplain): Explanation {
     status: run.status,
     sentence: `Run ${run.runId} ${standing(found, open.length + leftOpen(found))}.${afterTheEnd(found)}`,
     ...(run.cause === null ? {} : { cause: JSON.parse(run.cause) as RunCause }),
+    actions: found.retries ?? [],
     steps: explained,
     more: explainLeftOut(found),
     skipped: steps.filter(({ status }) => status === 'skipped').map(explainSkip),
@@ -130,8 +131,16 @@ function standing(found: RunToExplain, open: number): string {
     case 'failed':
     case 'compensated':
     case 'cancelled':
-      return `has ended as ${run.status}${whyEnded(run)}; an operator may retry it`
+      return `has ended as ${run.status}${whyEnded(run)}${mayBeRetried(found)}`
   }
+}
+
+function mayBeRetried({ run, retries = [] }: RunToExplain): string {
+  const [retry] = retries
+  if (retry === undefined) return ''
+  return retry.run === run.runId
+    ? '; an operator may retry it'
+    : `; an operator may retry run ${retry.run} above it, which runs it again`
 }
 
 /** How many steps and items have such a status. */

@@ -33,6 +33,8 @@ export interface RunToExplain {
   readonly followUp?: Explanation | undefined
   /** The calls that it carries, if its workflow collects them. */
   readonly collected?: CollectedCalls | null | undefined
+  /** If it has ended: what sends it forward again, perhaps from a run above it. */
+  readonly retries?: readonly OfferedAction[] | undefined
   readonly workers: readonly WorkerRecord[]
   /** Epoch milliseconds, store clock. */
   readonly now: number
@@ -107,6 +109,8 @@ export interface Explanation {
   readonly sentence: string
   /** What stopped the run, if it was stopped; a step's error with the upper frames of its stack, if they are stored. */
   readonly cause?: RunCause
+  /** Once the run has ended: what sends it forward again, of it or of a run above it. What may be done about open steps stands with them. */
+  readonly actions: readonly OfferedAction[]
   /** One for each step that has not ended, in the order of the definition; of each map and status, at most `itemsMax` items. Empty if the run has ended. */
   readonly steps: readonly StepExplanation[]
   /** The other items about which `steps`, `skipped` or `continued` would have had a sentence, counted by map and status. Empty for most runs. */

@@ -1,0 +1,48 @@
+import { gitignore, manifest, tsconfig } from './package-files.ts'
+import { config, orderTestTs, orderTs, plainConfig, programs } from './program-files.ts'
+import { compose, readme } from './readme.ts'
+
+export type StoreKind = 'postgres' | 'pglite'
+
+/** What `belay init` writes. */
+export interface Made {
+  readonly isProject: boolean
+  /** Texts by their paths in the folder. */
+  readonly files: ReadonlyMap<string, string>
+  /** Commands that lead on. */
+  readonly next: readonly string[]
+}
+
+/** Only a config, for a folder that has a package.json. */
+export function madeConfig(store: StoreKind): Made {
+  return {
+    isProject: false,
+    files: new Map([['belay.config.ts', plainConfig(store)]]),
+    next: ['belay migrate --dry-run'],
+  }
+}
+
+/** A project that runs. */
+export function madeProject(name: string, store: StoreKind): Made {
+  const files = new Map([
+    ['package.json', manifest(name, store)],
+    ['tsconfig.json', tsconfig],
+    ['.gitignore', gitignore(store)],
+    ['README.md', readme(name, store)],
+    ...(store === 'postgres' ? [['compose.yaml', compose] as const] : []),
+    ['belay.config.ts', config(store)],
+    ['src/order.ts', orderTs],
+    ...programs(name, store),
+    ['test/order.test.ts', orderTestTs],
+  ])
+  const start =
+    store === 'postgres'
+      ? [
+          'docker compose up --detach --wait',
+          'npx belay migrate',
+          'npm run worker',
+          'npm start   # in a second terminal',
+        ]
+      : ['npm start']
+  return { isProject: true, files, next: ['npm install', 'npm test', ...start] }
+}

@@ -1,0 +1,8 @@
+/** Where text goes: stdout, stderr, or what a test keeps. */
+export interface Sink {
+  write(text: string): boolean
+  readonly isTTY?: boolean
+  readonly columns?: number
+  on?(event: 'resize', listener: () => void): unknown
+  off?(event: 'resize', listener: () => void): unknown
+}

@@ -1,0 +1,86 @@
+import { existsSync } from 'node:fs'
+import { mkdir, writeFile } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import type { Call } from '../call.ts'
+import { misused, refused } from '../cli-error.ts'
+import { type Made, madeConfig, madeProject, type StoreKind } from '../init/made.ts'
+import { CONFIG_NAMES } from '../store/config.ts'
+import type { ExitStatus } from '../table/verb.ts'
+import { ask, canAsk } from '../terminal/ask.ts'
+import { safe } from '../terminal/text.ts'
+
+/** `belay init`. */
+export async function run(call: Call): Promise<ExitStatus | undefined> {
+  const { out, process } = call
+  const folder = process.cwd()
+  const made = await chosen(call, folder)
+  const there = [...made.files.keys(), ...(made.isProject ? [] : CONFIG_NAMES)].filter((path) =>
+    existsSync(join(folder, path)),
+  )
+  if (there.length > 0) {
+    const names = [...new Set(there)].join(', ')
+    throw refused(
+      `${there.length === 1 ? 'This file exists' : 'These files exist'}: ${names}. Nothing was written.`,
+    )
+  }
+  for (const [path, text] of made.files) await write(join(folder, path), text)
+  if (out.json) out.document({ created: [...made.files.keys()], next: made.next })
+  else show(call, made)
+  return
+}
+
+async function chosen(call: Call, folder: string): Promise<Made> {
+  const { postgres, pglite, name, yes } = call.flags
+  if (postgres && pglite) throw misused('Give either --postgres or --pglite.')
+  const given: StoreKind | undefined = pglite ? 'pglite' : postgres ? 'postgres' : undefined
+  if (existsSync(join(folder, 'package.json'))) {
+    if (name !== undefined) throw misused('--name names a new project; this folder has a package.json.')
+    return madeConfig(given ?? 'postgres')
+  }
+  const own = name ?? packageName(basename(folder))
+  const asks = !yes && canAsk(call)
+  const project = asks && name === undefined ? await askedName(call, own) : own
+  if (!/^[a-z0-9][a-z0-9._-]{0,99}$/.test(project))
+    throw misused(
+      `A project has a name like shop-2: small letters, digits, and - . _; got "${safe(project)}".`,
+    )
+  return madeProject(project, given ?? (asks ? await askedStore(call) : 'postgres'))
+}
+
+async function askedName(call: Call, own: string): Promise<string> {
+  return (await ask(call, `Name of the project (${own}): `)) || own
+}
+
+async function askedStore(call: Call): Promise<StoreKind> {
+  const answer = await ask(call, 'Store: 1 PostgreSQL, 2 PGlite in a directory, without a server (1): ')
+  if (answer === '' || answer === '1') return 'postgres'
+  if (answer === '2') return 'pglite'
+  throw misused(`1 or 2 was asked for, got "${safe(answer)}". Nothing was written.`)
+}
+
+/** As npm allows it. */
+function packageName(folder: string): string {
+  return (
+    folder
+      .toLowerCase()
+      .replaceAll(/[^a-z0-9._-]+/g, '-')
+      .replace(/^[^a-z0-9]+/, '')
+      .slice(0, 100) || 'shop'
+  )
+}
+
+/** Never over what somebody made meanwhile. */
+async function write(path: string, text: string): Promise<void> {
+  await mkdir(dirname(path), { recursive: true })
+  await writeFile(path, text, { flag: 'wx' })
+}
+
+function show({ out }: Call, { files, next, isProject }: Made): void {
+  for (const [path, text] of files) {
+    out.line(`+ ${path}`)
+    if (!isProject) for (const line of text.trimEnd().split('\n')) out.line(`    ${line}`)
+  }
+  if (next.length === 1) return out.note(`Next: ${next[0]}`)
+  out.note('Next:')
+  for (const command of next) out.note(`  ${command}`)
+}
