@@ -136,6 +136,32 @@ describe('belay undo', () => {
     expect(status).toBe(1)
   })
 
+  it('gives up on a handler that hangs, once its run is stopped', async () => {
+    let end = () => {}
+    const hangs = new Promise<void>((resolve) => {
+      end = resolve
+    })
+    const slow = define('slow', { version: 1 }).step('call', { run: () => hangs })
+    const store = await testStore()
+    const worker = store.engine({ workflows: [slow] })
+    await worker.start()
+    const run = await worker.run(slow, undefined, { key: 's:1' })
+    const step = async () => (await worker.runs.get(run.id))?.steps[0]?.status
+    await expect.poll(step).toBe('running')
+
+    const early = await belay(['undo', 'give-up', 's:1', 'call', '--reason', 'no answer'], { env: store.env })
+    await run.cancel()
+    const { stdout, status } = await belay(
+      ['undo', 'give-up', 's:1', 'call', '--reason', 'no answer', '--by', 'ops'],
+      { env: store.env, columns: 80 },
+    )
+    end()
+
+    expect(early.stderr).toContain('its run goes forward')
+    expect([stdout, status]).toEqual(['call: running → failed, as ops\n', 0])
+    await expect.poll(async () => (await worker.runs.get(run.id))?.status).toBe('cancelled')
+  })
+
   it('repairs the undo of many runs after a dry run and the number that was typed', async () => {
     const { env, bank, started, statusOf } = await parkedPayout({ runs: 3 })
     bank.isOpen = true
@@ -145,7 +171,7 @@ describe('belay undo', () => {
       { env, columns: 80, typed: '3\n' },
     )
 
-    expect(stderr).toContain('Dry run: 3 compensation_failed\n  3  would be retried: p:3, p:2, p:1\n')
+    expect(stderr).toContain('Dry run: 3 compensation_failed runs\n  3  would be retried: p:3, p:2, p:1\n')
     expect(stderr).toContain('Type 3 to retry the undo of transfer in them, as ops: ')
     expect(stdout).toBe('3 retried, 0 refused.\n')
     expect(status).toBe(0)

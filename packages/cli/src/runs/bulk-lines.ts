@@ -118,7 +118,7 @@ async function selected({ flags, out }: Call, found: DryRun): Promise<string> {
   const given: readonly string[] = flags.status ?? action.selects
   const statuses = given.join(', ').replace(/, ([^,]*)$/, ' or $1')
   if (action.byEnd) return `${count} ended${times} as ${safe(statuses)}`
-  return `${count} ${safe(statuses)}${times === '' ? '' : `, created${times}`}`
+  return `${count} ${safe(statuses)} ${matched === 1 ? 'run' : 'runs'}${times === '' ? '' : `, created${times}`}`
 }
 
 type Filter = {
