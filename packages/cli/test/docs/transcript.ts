@@ -47,6 +47,6 @@ export function lasting(text: string, ids: readonly string[]): string {
     .replaceAll(/ \(.*\/(test\/setup\/shop\.ts):\d+:\d+\)/g, ' (orders/charge.ts:13:15)')
     .replaceAll(/\S+ at \S+:\d+( \((?:--url|BELAY_URL|DATABASE_URL)\))/g, 'shop at db.internal:5432$1')
     .replaceAll(/schema cli_\w+/g, 'schema belay')
-    .replaceAll(/\bas (?!ops)\w+/g, 'as ops')
-    .replaceAll(/\bby (?:root|\w+)$/gm, 'by ops')
+    .replaceAll(/, as \w+/g, ', as ops')
+    .replaceAll(/\bby \w+$/gm, 'by ops')
 }
