@@ -3,7 +3,8 @@ import { belay } from './setup/belay.ts'
 import { orders } from './setup/orders.ts'
 
 /** Durations of tests differ: they are shown as one. */
-const steady = (text: string) => text.replaceAll(/\d+(\.\d)? s\b/g, '0.1 s').replaceAll(/\d\d:\d\d(:\d\d)?/g, '12:00')
+const steady = (text: string) =>
+  text.replaceAll(/\d+(\.\d)? s\b/g, '0.1 s').replaceAll(/\d\d:\d\d(:\d\d)?/g, '12:00')
 
 const picture = (text: string) => text.replace(/^\n/, '').replace(/\n *$/, '').replaceAll(/^ {6}/gm, '')
 
@@ -77,7 +78,9 @@ describe('belay show', () => {
     const { stdout } = await belay(['show', 'order:9185', '--graph'], { env, columns: 80 })
 
     expect(stdout).toContain('  │ ‹    reserveStock  compensating         after chargeCard\n')
-    expect(stdout).toMatch(/ {2}!─┘ {4}chargeCard {4}compensation_failed {2}\d\.\d s; 503 from payments\.example: r…\n/)
+    expect(stdout).toMatch(
+      / {2}!─┘ {4}chargeCard {4}compensation_failed {2}\d\.\d s; 503 from payments\.example: r…\n/,
+    )
     expect(Math.max(...stdout.split('\n').map((line) => line.length))).toBeLessThanOrEqual(80)
   })
 
@@ -88,7 +91,9 @@ describe('belay show', () => {
     const piped = await belay(['show', id.slice(0, 18)], { env })
     const plain = await belay(['show', 'order:9183', '--plain'], { env, columns: 80 })
 
-    expect(piped.stdout).toContain(`id\t${id}\nworkflow\tfulfil-order\nversion\t3\nkey\torder:9183\nstatus\twaiting\n`)
+    expect(piped.stdout).toContain(
+      `id\t${id}\nworkflow\tfulfil-order\nversion\t3\nkey\torder:9183\nstatus\twaiting\n`,
+    )
     expect(piped.stdout).toContain('\nchargeCard\tpending\t\n')
     expect(plain.stdout).toContain(`Run ${id} of "fulfil-order" (version 3), key order:9183, is waiting.`)
     expect(plain.stdout).toContain('\nchargeCard: pending.\n')

@@ -76,7 +76,10 @@ describe('belay watch', () => {
     const store = await testStore()
     const names = Array.from({ length: 30 }, (_, n) => `step${n}`)
     const tall = define('tall', { version: 1 }).waitForSignal('go')
-    const whole = names.reduce((graph, name) => graph.step(name, { dependsOn: ['go'], run: () => 1 }) as never, tall)
+    const whole = names.reduce(
+      (graph, name) => graph.step(name, { dependsOn: ['go'], run: () => 1 }) as never,
+      tall,
+    )
     const engine = store.engine()
     const { id } = await engine.run(whole, undefined)
 
@@ -85,8 +88,8 @@ describe('belay watch', () => {
     terminal.press('q')
     await terminal.status
 
-    expect(terminal.screen()).toContain('go      waiting')
-    expect(terminal.screen()).toContain('step1   pending  ')
+    expect(terminal.screen()).toContain('○      go      ready')
+    expect(terminal.screen()).toContain('step1   pending')
     expect(terminal.screen()).not.toContain('step29')
   })
 
@@ -142,7 +145,10 @@ describe('belay watch', () => {
     await run.signal('weighed', 'secret')
 
     const { stdout, status } = await said
-    const records = stdout.trimEnd().split('\n').map((line) => JSON.parse(line))
+    const records = stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line))
     expect(records.at(-1)).toMatchObject({ id: run.id, status: 'completed' })
     expect(new Set(records.map(({ readAt, ...state }) => JSON.stringify(state))).size).toBe(records.length)
     expect(stdout).not.toContain('secret')
@@ -156,11 +162,13 @@ describe('belay watch', () => {
 
     const terminal = inTerminal(['watch', '--all', ...FAST], env)
     await terminal.sees(/1 waiting {2}1 needs you/)
-    expect(terminal.screen()).toMatch(/STATUS +RUN +KEY +WORKFLOW +AGE\n! compensation_failed .* order:9185 .*\n◊ waiting/)
+    expect(terminal.screen()).toMatch(
+      /STATUS +RUN +KEY +WORKFLOW +AGE\n! compensation_failed .* order:9185 .*\n◊ waiting/,
+    )
     await order('order:9190', {})
     await terminal.sees(/◊ waiting .* order:9190 +fulfil-order +0:\d\d/)
     await worker.runs.handle('fulfil-order', { key: 'order:9190' }).cancel()
-    await terminal.sees(/compensated .* order:9190/)
+    await terminal.sees(/cancelled .* order:9190/)
     terminal.press('q')
 
     expect(await terminal.status).toBe(0)
@@ -174,7 +182,10 @@ describe('belay watch', () => {
     const both = await belay(['watch', run.id, '--all'], { env })
     const never = await belay(['watch', run.id, '--interval', 'soon'], { env })
 
-    expect([neither.stderr, neither.status]).toEqual(['Name one run, or give --all.\n  belay watch --all\n', 2])
+    expect([neither.stderr, neither.status]).toEqual([
+      'Name one run, or give --all.\n  belay watch --all\n',
+      2,
+    ])
     expect(both.status).toBe(2)
     expect([never.status, never.stderr]).toEqual([2, expect.stringContaining('--interval')])
   })

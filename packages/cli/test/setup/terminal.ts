@@ -39,14 +39,20 @@ export function inTerminal(
   })
   const sink = { isTTY: true, columns, rows, write }
   const interruption = new AbortController()
-  const status = main(
+  const ended = main(
     argv,
     { stdin, stdout: sink, stderr: sink, env: { NO_COLOR: '1', ...env }, cwd: () => process.cwd() },
     { version: '0.0.0-test', signal: interruption.signal },
   )
+  // The terminal takes in what is written a little later.
+  const status = ended.then(
+    (code) => new Promise<number>((resolve) => terminal.write('', () => resolve(code))),
+  )
   const screen = () => {
     const { active } = terminal.buffer
-    const lines = Array.from({ length: active.length }, (_, row) => active.getLine(row)!.translateToString(true))
+    const lines = Array.from({ length: active.length }, (_, row) =>
+      active.getLine(row)!.translateToString(true),
+    )
     return lines.join('\n').trimEnd()
   }
   return {
