@@ -52,13 +52,15 @@ describe('bare belay', () => {
   it('gives one document', async () => {
     const { env, order, schema } = await orders()
     const id = await order('order:9183', { large: true })
+    await order('order:9185', { route: 'express', stranded: true, closed: true })
 
     const { stdout, stderr } = await belay(['--json'], { env })
 
+    expect(stdout).not.toContain('stranded')
     expect(JSON.parse(stdout)).toMatchObject({
       schema,
       source: 'DATABASE_URL',
-      parked: [],
+      parked: [{ key: 'order:9185', status: 'compensation_failed' }],
       approvals: [{ runId: id, step: 'approveOrder' }],
       live: { waiting: { count: 1 } },
       workers: [{ status: 'live' }],

@@ -18,11 +18,18 @@ export interface TestTerminal {
   readonly status: Promise<number>
 }
 
+export interface InTerminal {
+  readonly columns?: number
+  readonly rows?: number
+  /** It writes to a pipe, which ends here. */
+  readonly pipe?: boolean
+}
+
 /** Calls `belay` in a terminal of its own. */
 export function inTerminal(
   argv: readonly string[],
   env: Readonly<Record<string, string | undefined>>,
-  { columns = 80, rows = 24 }: { readonly columns?: number; readonly rows?: number } = {},
+  { columns = 80, rows = 24, pipe = false }: InTerminal = {},
 ): TestTerminal {
   const terminal = new xterm.Terminal({ cols: columns, rows, convertEol: true, allowProposedApi: true })
   let [written, isRaw] = ['', false]
@@ -37,7 +44,7 @@ export function inTerminal(
       isRaw = raw
     },
   })
-  const sink = { isTTY: true, columns, rows, write }
+  const sink = pipe ? { write } : { isTTY: true, columns, rows, write }
   const interruption = new AbortController()
   const ended = main(
     argv,
