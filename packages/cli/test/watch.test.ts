@@ -88,8 +88,8 @@ describe('belay watch', () => {
     terminal.press('q')
     await terminal.status
 
-    expect(terminal.screen()).toContain('go      waiting')
-    expect(terminal.screen()).toContain('step1   pending  ')
+    expect(terminal.screen()).toContain('○      go      ready')
+    expect(terminal.screen()).toContain('step1   pending')
     expect(terminal.screen()).not.toContain('step29')
   })
 
@@ -114,27 +114,48 @@ describe('belay watch', () => {
     expect(terminal.screen()).toMatch(/An operator must repair it\.$/)
   })
 
-  it('writes a sentence for each change with --plain and in a pipe', async () => {
+  it('tells in sentences how the run is, then each change once', async () => {
     const { env, run } = await waitingParcel()
 
-    const plain = belay(['watch', 'parcel:1', '--plain'], { env, columns: 80 })
-    const piped = belay(['watch', 'parcel:1'], { env })
+    const plain = inTerminal(['watch', 'parcel:1', '--plain'], env)
+    const piped = inTerminal(['watch', 'parcel:1'], env, { pipe: true })
+    for (const each of [plain, piped]) await each.sees('post: pending.')
     await run.signal('weighed', 1)
 
-    expect((await plain).stdout).toMatch(/^\d\d:\d\d:\d\d post completed\.$/m)
-    expect((await plain).stdout).toMatch(/The run is completed\.\n$/)
-    expect((await piped).stdout).toMatch(/^\d{4}-\d\d-\d\dT\S+Z post completed\.$/m)
-    expect([(await plain).status, (await piped).status]).toEqual([0, 0])
+    expect([await plain.status, await piped.status]).toEqual([0, 0])
+    expect(plain.written()).toMatch(
+      /^Run \S+ of "parcel" \(version 1\), key parcel:1, is waiting\..*\nweighed: waiting\.\n/,
+    )
+    expect(plain.written().match(/^\d\d:\d\d:\d\d post completed\.$/gm)).toHaveLength(1)
+    expect(plain.written()).toMatch(/The run is completed\.\n$/)
+    expect(piped.written().match(/^\d{4}-\d\d-\d\dT\S+Z post completed\.$/gm)).toHaveLength(1)
+    expect(plain.written()).not.toContain('\u001b')
   })
 
-  it('tells a failure in sentences', async () => {
+  it('tells a failure and the undo in sentences', async () => {
+    const { env, worker } = await orders()
+    const run = await worker.run('fulfil-order', { large: true, route: 'express', stranded: true })
+    await expect.poll(async () => (await run.status()).status).toBe('waiting')
+
+    const piped = inTerminal(['watch', run.id], env, { pipe: true })
+    await piped.sees('shipped: pending.')
+    await run.approve('approveOrder', { by: 'ada' })
+
+    expect(await piped.status).toBe(1)
+    expect(piped.written()).toMatch(/^\S+Z bookCourier failed, attempt 1: no courier before 2026-12-01\.$/m)
+    expect(piped.written()).toMatch(/^\S+Z chargeCard was undone\.$/m)
+    expect(piped.written().match(/Undone: 5 of 5\.\n$/g)).toHaveLength(1)
+  })
+
+  it('tells of a run that has ended how it ended', async () => {
     const { env, order } = await orders()
     await order('order:9184', { route: 'express', stranded: true })
 
     const { stdout, status } = await belay(['watch', 'order:9184', '--plain'], { env, columns: 80 })
 
-    expect(stdout).toMatch(/^\S+ bookCourier failed, attempt 1: no courier before 2026-12-01\.$/m)
-    expect(stdout).toMatch(/^\S+ chargeCard was undone\.$/m)
+    expect(stdout).toMatch(/\nbookCourier: failed, attempt 1; no courier before 2026-12-01\.\n/)
+    expect(stdout.match(/Undone: 5 of 5\./g)).toHaveLength(1)
+    expect(stdout).not.toMatch(/^\d\d:\d\d/m)
     expect(status).toBe(1)
   })
 
@@ -168,7 +189,7 @@ describe('belay watch', () => {
     await order('order:9190', {})
     await terminal.sees(/◊ waiting .* order:9190 +fulfil-order +0:\d\d/)
     await worker.runs.handle('fulfil-order', { key: 'order:9190' }).cancel()
-    await terminal.sees(/compensated .* order:9190/)
+    await terminal.sees(/cancelled .* order:9190/)
     terminal.press('q')
 
     expect(await terminal.status).toBe(0)

@@ -19,12 +19,12 @@ export interface Cell {
 export type LaneRow = readonly Cell[]
 
 /** How many lanes are drawn. Beyond them nobody can follow one. */
-export const LANES_MAX = 6
+const LANES_MAX = 6
 
 /**
  * One row a step, in the given order. A lane runs down from a step to its last dependent, which may take its place: a step right below another one in
  * a lane depends on it. A lane that ended stays empty for one row, so that no step looks like the dependent of a stranger. Undefined if that takes
- * more than {@link LANES_MAX} lanes.
+ * more than six lanes.
  */
 export function layoutLanes(steps: readonly LaneStep[]): readonly LaneRow[] | undefined {
   const lastDependent = new Map<string, string>()

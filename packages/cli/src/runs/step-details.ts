@@ -82,7 +82,7 @@ function detailOf(about: About, { name, status, items }: StepState): string {
   const rows = run.steps.filter((step) => step.name === name || step.name.startsWith(`${name}[`))
   const own = rows.find((step) => step.name === name)!
   const counted = items === undefined || items.items === 0 ? [] : [itemCount(items)]
-  return (UNDO.has(status) ? undoFacts(rows, run.readAt) : facts(about, own, rows))
+  return (UNDO.has(status) ? undoFacts(status, rows, run.readAt) : facts(about, own, rows))
     .concat(counted)
     .filter((fact) => fact !== '')
     .join(', ')
@@ -173,16 +173,14 @@ function spanOf(
   return span(to - from)
 }
 
-function undoFacts(rows: readonly StepSnapshot[], now: Date): readonly string[] {
+function undoFacts(status: string, rows: readonly StepSnapshot[], now: Date): readonly string[] {
   const undos = rows.flatMap(({ undo }) => (undo === undefined ? [] : [undo]))
   const open = undos.find(({ dueAt }) => dueAt !== undefined && dueAt > now)
   if (open !== undefined)
     return [`attempt ${open.attempts + 1} in ${span(open.dueAt!.getTime() - now.getTime())}`]
   if (undos.some(({ skipped }) => skipped)) return ['marked by an operator']
   const attempts = Math.max(0, ...undos.map((undo) => undo.attempts))
-  const isOpen = undos.some(
-    ({ startedAt, finishedAt }) => startedAt !== undefined && finishedAt === undefined,
-  )
+  const isOpen = status === 'compensating' && attempts > 0
   return [isOpen || attempts > 1 ? `attempt ${attempts}` : '', spanOf(undos, now)]
 }
 

@@ -17,8 +17,16 @@ export async function run({ connect, out }: Call): Promise<ExitStatus | undefine
   const seen = await look(store)
   if (out.json) {
     const { place, source, schema } = store
-    const { now: readAt, ...others } = seen
-    out.document({ place, source, schema, readAt, ...others })
+    const { now: readAt, parked, ...others } = seen
+    // Without their inputs, which may be private.
+    const runs = parked.map(({ id, key, workflow, version, status }) => ({
+      id,
+      key,
+      workflow,
+      version,
+      status,
+    }))
+    out.document({ place, source, schema, readAt, parked: runs, ...others })
     return
   }
   out.line(`${store.place} (${store.source}), schema ${store.schema}`)

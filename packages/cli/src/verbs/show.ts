@@ -74,7 +74,8 @@ function pipe(out: Output, run: RunSnapshot, lines: readonly StepLine[]): void {
   for (const { name, word, detail } of lines) out.line([safe(name), word, detail].join('\t'))
 }
 
-function sentences(run: RunSnapshot, lines: readonly StepLine[], out: Output): readonly string[] {
+/** The run and each of its steps in a sentence, for `--plain`. */
+export function sentences(run: RunSnapshot, lines: readonly StepLine[], out: Output): readonly string[] {
   const { id, workflow, version, key, status, createdAt, readAt } = run
   const named = key === undefined ? '' : `, key ${safe(key)},`
   return [

@@ -96,7 +96,6 @@ function terminal({ columns }: Output) {
   return { isTTY: true, columns }
 }
 
-/** Since its start, or how long it took. */
 function ageMs({ createdAt, readAt }: RunSummary): number {
   return readAt.getTime() - createdAt.getTime()
 }

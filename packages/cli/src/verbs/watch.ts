@@ -1,4 +1,4 @@
-import type { Explanation, WatchedChange } from '@belay/workflow'
+import type { Explanation } from '@belay/workflow'
 import { type Duration, durationMs } from '@belay/workflow/adapter'
 import type { Call } from '../call.ts'
 import { misused } from '../cli-error.ts'
@@ -10,10 +10,11 @@ import type { Store } from '../store/store.ts'
 import type { ExitStatus } from '../table/verb.ts'
 import { LiveScreen, openKeys } from '../terminal/live-screen.ts'
 import type { Output } from '../terminal/output.ts'
-import { safe, wrap } from '../terminal/text.ts'
+import { wrap } from '../terminal/text.ts'
 import { clockSpan } from '../terminal/time.ts'
 import { explanationLines } from './explain.ts'
 import { failureOf, titleOf } from './show.ts'
+import { watchSentences } from './watch-sentences.ts'
 
 const INTERVAL_DEFAULT = '1s'
 
@@ -65,61 +66,6 @@ async function watchRecords(
   }
 }
 
-/** A sentence for each change. */
-async function watchSentences(
-  { out, signal }: Call,
-  { engine, now }: Store,
-  id: string,
-): Promise<ExitStatus> {
-  const aheadMs = (await now()).getTime() - Date.now()
-  try {
-    for await (const change of engine.runs.handle(id).watch({ signal })) {
-      const sentence = sentenceOf(change)
-      const at = new Date(Date.now() + aheadMs).toISOString()
-      if (sentence !== undefined) out.line(`${out.isTerminal ? at.slice(11, 19) : at} ${safe(sentence)}`)
-    }
-  } catch (error) {
-    if ((error as { readonly code?: unknown }).code === 'watch_aborted') return 1
-    throw error
-  }
-  const run = await engine.runs.get(id)
-  const failure = run === undefined ? undefined : failureOf(run)
-  if (failure !== undefined) out.line(failure)
-  return run?.status === 'completed' ? 0 : 1
-}
-
-function sentenceOf(change: WatchedChange): string | undefined {
-  if (change.type === 'run') return `The run is ${change.status}.`
-  if (change.type === 'progress') {
-    const { step, done, total } = change
-    return `${step}: ${done}${total === undefined ? ' done' : ` of ${total}`}.`
-  }
-  // What a run publishes may be private.
-  if (change.type === 'value' || change.step.endsWith('[]')) return undefined
-  const { step, status, attempts, error } = change
-  const what = WORDS[status]
-  if (what === undefined) return undefined
-  const tried = attempts > 0 && COUNTED.has(status) ? `, attempt ${attempts}` : ''
-  const why = error !== undefined && TROUBLED.has(status) ? `: ${error.message.replace(/\.$/, '')}` : ''
-  return `${step} ${what}${tried}${why}.`
-}
-
-const COUNTED: ReadonlySet<string> = new Set(['running', 'failed'])
-const TROUBLED: ReadonlySet<string> = new Set(['failed', 'ready', 'compensating', 'compensation_failed'])
-
-const WORDS: Readonly<Record<string, string>> = {
-  ready: 'is ready',
-  running: 'is running',
-  waiting: 'waits',
-  completed: 'completed',
-  failed: 'failed',
-  skipped: 'was skipped',
-  cancelled: 'was cancelled',
-  compensating: 'is being undone',
-  compensated: 'was undone',
-  compensation_failed: 'could not be undone',
-}
-
 /** The lines of `show`, drawn again in place. */
 async function watchScreen(call: Call, store: Store, { id, intervalMs }: Watched): Promise<ExitStatus> {
   const { out, process, signal } = call
@@ -169,7 +115,7 @@ const KEYS: Readonly<Record<string, Readonly<Record<View, View>>>> = {
 }
 
 /** One frame: a function of the run as it was read. Its times are from the store's clock. */
-export function frame(
+function frame(
   out: Output,
   { run }: RunWithGraph,
   {

@@ -18,11 +18,18 @@ export interface TestTerminal {
   readonly status: Promise<number>
 }
 
+export interface InTerminal {
+  readonly columns?: number
+  readonly rows?: number
+  /** It writes to a pipe, which ends here. */
+  readonly pipe?: boolean
+}
+
 /** Calls `belay` in a terminal of its own. */
 export function inTerminal(
   argv: readonly string[],
   env: Readonly<Record<string, string | undefined>>,
-  { columns = 80, rows = 24 }: { readonly columns?: number; readonly rows?: number } = {},
+  { columns = 80, rows = 24, pipe = false }: InTerminal = {},
 ): TestTerminal {
   const terminal = new xterm.Terminal({ cols: columns, rows, convertEol: true, allowProposedApi: true })
   let [written, isRaw] = ['', false]
@@ -37,12 +44,16 @@ export function inTerminal(
       isRaw = raw
     },
   })
-  const sink = { isTTY: true, columns, rows, write }
+  const sink = pipe ? { write } : { isTTY: true, columns, rows, write }
   const interruption = new AbortController()
-  const status = main(
+  const ended = main(
     argv,
     { stdin, stdout: sink, stderr: sink, env: { NO_COLOR: '1', ...env }, cwd: () => process.cwd() },
     { version: '0.0.0-test', signal: interruption.signal },
+  )
+  // The terminal takes in what is written a little later.
+  const status = ended.then(
+    (code) => new Promise<number>((resolve) => terminal.write('', () => resolve(code))),
   )
   const screen = () => {
     const { active } = terminal.buffer
