@@ -5,6 +5,7 @@ import type { Store } from '../store/store.ts'
 import type { ExitStatus } from '../table/verb.ts'
 import { canAsk, confirmCount } from '../terminal/ask.ts'
 import { progressOf } from '../terminal/progress.ts'
+import { safe } from '../terminal/text.ts'
 import type { ActionOnRuns, Aim } from './act.ts'
 import { actorOf } from './actor.ts'
 import { linesOfDryRun, linesOfRefusals } from './bulk-lines.ts'
@@ -32,7 +33,7 @@ export async function actOnMany(call: Call, aim: Aim, action: ActionOnRuns): Pro
   for (const line of lines) say(line)
   // Nobody is asked about nothing.
   const asks = isDry || dry.changed === 0 ? { ...call, flags: { ...flags, yes: true } } : call
-  await confirmCount(asks, dry.changed, `${action.them}, as ${actorOf(call)}`)
+  await confirmCount(asks, dry.changed, `${action.them}, as ${safe(actorOf(call))}`)
   if (!isDry && dry.changed > 0) return change(call, { store, dry, action })
   if (!isDry && out.json) out.document(dry)
   return dry.changed === 0 && hasRefused(dry) ? 1 : 0
