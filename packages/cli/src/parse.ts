@@ -44,6 +44,8 @@ export function parse(
     }
     for (const flag of verb.flags ?? []) addFlag(command, typeof flag === 'string' ? flag : flag[0])
     command.action(() => {
+      // A verb that nobody knows looks to commander like an argument of the bare command.
+      if (verb.name === '' && command.args.length > 0) unknownVerb(command)
       typed = typedOf(verb, command)
     })
   }
@@ -69,7 +71,7 @@ function quiet(command: Command): Command {
 }
 
 function commandOf(program: Command, families: Map<string, Command>, { name }: Verb): Command {
-  if (name === '') return program
+  if (name === '') return program.allowExcessArguments(true)
   const [family = '', member] = name.split(' ')
   if (member === undefined) {
     const command = quiet(program.command(family)).helpOption('--help').helpCommand(false)
@@ -131,6 +133,12 @@ function typedOf(verb: Verb, command: Command): Typed {
     else args[name] = value as string | undefined
   }
   return { verb, args, rest, flags }
+}
+
+/** Throws commander's error, which offers the nearest verb. Its types hide the method. */
+function unknownVerb(program: Command): void {
+  const { unknownCommand } = program as unknown as { readonly unknownCommand: () => never }
+  unknownCommand.call(program)
 }
 
 /** Commander's sentences in ours. */

@@ -59,7 +59,7 @@ function placeOf(
     (owner) => typeof owner === 'string' && dependsOn.includes(owner) && lastDependent.get(owner) === name,
   )
   if (taken >= 0) return taken
-  const free = lanes.findIndex((owner) => owner === undefined)
+  const free = lanes.indexOf(undefined)
   return free >= 0 ? free : lanes.length
 }
 

@@ -9,6 +9,19 @@ export const RUN: Arg = {
 
 export const SEE: readonly Verb[] = [
   {
+    name: '',
+    group: 'see',
+    summary: 'what needs you',
+    about:
+      'Says which runs need a person, how many go on, what ended in the last hour, and which workers are live. Then it names one command that leads on.',
+    examples: [
+      { command: '', about: 'what needs you, then how things are' },
+      { command: '--json', about: 'for a script' },
+    ],
+    access: 'read',
+    load: () => import('../verbs/home.ts'),
+  },
+  {
     name: 'list',
     group: 'see',
     summary: 'newest first',
@@ -25,5 +38,123 @@ export const SEE: readonly Verb[] = [
     ],
     access: 'read',
     load: () => import('../verbs/list.ts'),
+  },
+  {
+    name: 'show',
+    group: 'see',
+    summary: 'one run, its graph',
+    about:
+      'Shows a run with its steps in lanes: a lane runs down from a step to those that depend on it. Of a run that did not complete, it shows what was undone, first to last. With --fields it prints these properties of the run, by their names in the API.',
+    args: [RUN],
+    flags: [
+      ['graph', 'the lanes also of a run that did not complete'],
+      ['payloads', 'also inputs, outputs and published values, which may be private'],
+    ],
+    examples: [
+      { command: 'show order:9182', about: 'by its key' },
+      { command: 'show fulfil-order/order:9184 --graph', about: 'the lanes of a run that was undone' },
+      { command: 'show order:9182 --json --fields status,finishedAt', about: 'for a script' },
+    ],
+    access: 'read',
+    load: () => import('../verbs/show.ts'),
+  },
+  {
+    name: 'watch',
+    group: 'see',
+    summary: 'until it ends',
+    about:
+      'Follows a run until it has ended, or until its undo waits for a person, and draws its lanes again in place. The exit status is 1 unless the run completed. In a pipe and with --plain it writes a sentence for each change, with --json the run after each change, one document a line. With --all it follows the newest runs, and those that need a person.',
+    args: [{ ...RUN, optional: true }],
+    flags: [
+      ['all', 'the newest runs, instead of one'],
+      'interval',
+      ['payloads', 'payloads too, with --json'],
+    ],
+    examples: [
+      { command: 'watch order:9184', about: 'on a terminal; q leaves, and the run goes on' },
+      { command: 'watch order:9184 --plain', about: 'a sentence for each change' },
+      { command: 'watch --all', about: 'all that goes on' },
+    ],
+    access: 'read',
+    load: () => import('../verbs/watch.ts'),
+  },
+  {
+    name: 'explain',
+    group: 'see',
+    summary: 'why it stands still',
+    about:
+      'Says what a run and each of its open steps wait for, and until when, with the commands that fit. Steps that only wait for others are counted, unless you give --all.',
+    args: [RUN],
+    flags: [['all', 'also steps that wait for others, and why steps were skipped']],
+    examples: [
+      { command: 'explain order:9183', about: 'what it waits for, and what you can do' },
+      { command: 'explain order:9183 --all', about: 'every step' },
+    ],
+    access: 'read',
+    load: () => import('../verbs/explain.ts'),
+  },
+  {
+    name: 'history',
+    group: 'see',
+    summary: 'who did what',
+    about:
+      'Lists the actions of operators on a run, and the signals and decisions that it received, oldest first.',
+    args: [RUN],
+    flags: [
+      ['limit', 'at most this many of the newest; default 200'],
+      ['payloads', 'also payloads of signals, and what an action changed'],
+    ],
+    examples: [
+      { command: 'history order:9182', about: 'who did what, and why' },
+      { command: 'history order:9182 --json --fields at,by,action', about: 'for a script' },
+    ],
+    access: 'read',
+    load: () => import('../verbs/history.ts'),
+  },
+  {
+    name: 'export',
+    group: 'see',
+    summary: 'as NDJSON',
+    about:
+      'Writes runs with their steps, kept attempts and history, newest first, one JSON document a line. It reads one run at a time. Payloads and messages of errors are left out unless you give --payloads.',
+    flags: [...FILTERS, 'limit', 'payloads'],
+    examples: [
+      { command: 'export --workflow fulfil-order --since 1d', about: 'the runs of a day' },
+      { command: 'export --status failed --limit 10 --payloads', about: 'all that is stored about a few' },
+    ],
+    access: 'read',
+    load: () => import('../verbs/export.ts'),
+  },
+  {
+    name: 'approvals',
+    group: 'see',
+    summary: 'waiting for people',
+    about:
+      'Lists steps that wait for a decision, those of the newest runs first. Approvals whose turn has not come are left out.',
+    flags: [
+      ['workflow', 'of this workflow'],
+      ['limit', 'at most this many; default 20'],
+    ],
+    examples: [
+      { command: 'approvals', about: 'all decisions that are open' },
+      { command: 'approvals --workflow fulfil-order --json', about: 'those of a workflow' },
+    ],
+    access: 'read',
+    load: () => import('../verbs/approvals.ts'),
+  },
+  {
+    name: 'graph',
+    group: 'see',
+    summary: 'of a workflow',
+    about:
+      'Draws the steps of a stored workflow in lanes, with what each one is. Attempts, timeouts and items at once are in the code: they are shown if the config has this version.',
+    args: [{ name: 'workflow', about: 'its name', completes: 'workflows' }],
+    flags: [['version', 'this version; default: the one that a new run gets'], 'mermaid', 'dot'],
+    examples: [
+      { command: 'graph fulfil-order', about: 'its newest version' },
+      { command: 'graph fulfil-order --version 3 --mermaid', about: 'for a README' },
+    ],
+    access: 'read',
+    load: () => import('../verbs/graph.ts'),
   },
 ]

@@ -74,8 +74,8 @@ export interface Shop extends TestStore {
 }
 
 /** A shop whose orders stand still: 9182 waits for a signal, 9183 for an approval, 9184 was undone, and the undo of 9185 is parked. */
-export async function shop(): Promise<Shop> {
-  const store = await testStore()
+export async function shop(options: { readonly isShared?: boolean } = {}): Promise<Shop> {
+  const store = await testStore(options)
   const worker = store.engine({ workflows: [fulfilOrder], name: 'orders' })
   await worker.start()
   bank.refunds = 'open'

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { createEngine, type Engine, type EngineOptions } from '@belay/workflow'
 import { migrate, type PostgresAdapter, postgres } from '@belay/workflow-postgres'
-import { inject, onTestFinished } from 'vitest'
+import { afterAll, inject, onTestFinished } from 'vitest'
 
 export interface TestStore {
   /** A URL of the server; the schema is apart. */
@@ -16,12 +16,18 @@ export interface TestStore {
 }
 
 /** A store of its own on the server of the tests. Give `--schema` and `env` to the command line. */
-export async function testStore(): Promise<TestStore> {
+export async function testStore({
+  isShared = false,
+}: {
+  readonly isShared?: boolean
+} = {}): Promise<TestStore> {
+  // What a whole file uses is closed at its end; everything else when its test has finished.
+  const onEnd = isShared ? afterAll : onTestFinished
   const url = inject('serverUrl')
   const schema = `cli_${randomBytes(5).toString('hex')}`
   await migrate(url, { schema })
   const adapter = postgres(url, { schema, autoMigrate: false })
-  onTestFinished(() => adapter.close())
+  onEnd(() => adapter.close())
   return {
     url,
     schema,
@@ -29,7 +35,7 @@ export async function testStore(): Promise<TestStore> {
     env: { DATABASE_URL: url, BELAY_SCHEMA: schema },
     engine(options = {}) {
       const engine = createEngine({ adapter, logger: false, tick: '50ms', ...options })
-      onTestFinished(() => engine.close())
+      onEnd(() => engine.close())
       return engine
     },
   }

@@ -1,0 +1,110 @@
+import type { Explanation, RunSummary, StepExplanation } from '@belay/workflow'
+import type { Call } from '../call.ts'
+import { commandFor } from '../runs/commands.ts'
+import { nameOf, runNamed } from '../runs/names.ts'
+import type { ExitStatus } from '../table/verb.ts'
+import type { Output } from '../terminal/output.ts'
+import type { Shown } from '../terminal/shapes.ts'
+import { safe, wrap } from '../terminal/text.ts'
+import { span } from '../terminal/time.ts'
+
+/** `belay explain`. */
+export async function run({ args, connect, flags, out }: Call): Promise<ExitStatus | undefined> {
+  const store = await connect()
+  const found = await runNamed(store, args['run']!)
+  const itemsMax = flags.all ? 10_000 : undefined
+  const explanation = await store.engine.explain(found.id, { itemsMax })
+  if (out.json) {
+    out.document(explanation)
+    return
+  }
+  const shown = { out, explanation, about: found, all: flags.all === true, now: await store.now() }
+  for (const line of explanationLines(shown)) out.line(line)
+  return
+}
+
+interface ToShow {
+  readonly out: Output
+  readonly explanation: Explanation
+  readonly about: Pick<RunSummary, 'id' | 'key'>
+  readonly all: boolean
+  readonly now: Date
+}
+
+/** What a run and its open steps wait for, with the commands that fit. */
+export function explanationLines(shown: ToShow): readonly string[] {
+  const { out, explanation, about, all } = shown
+  const { steps, more, skipped, continued, followUp, sentence } = explanation
+  const named = all ? steps : important(steps)
+  const others = all ? [...more, ...skipped, ...continued] : more
+  const hidden = steps.length - named.length
+  const hint = out.isTerminal ? `: belay explain ${nameOf(about)} --all` : '.'
+  return [
+    ...paragraph(out, sentence),
+    ...(named.length > 0 ? [''] : []),
+    ...named.flatMap((step) => stepLines(shown, step)),
+    ...others.flatMap((other) => paragraph(out, other.sentence, '·')),
+    ...(hidden > 0 ? [`${hidden} more wait for other steps${hint}`] : []),
+    ...(followUp === undefined
+      ? []
+      : [
+          '',
+          ...explanationLines({
+            ...shown,
+            explanation: followUp,
+            about: { id: followUp.runId, key: undefined },
+          }),
+        ]),
+  ]
+}
+
+const FEW = 2
+
+/** First those about which somebody can do something. Those that wait for other steps say little: if they are many, they are counted. */
+function important(steps: readonly StepExplanation[]): readonly StepExplanation[] {
+  const others = steps.filter(({ reason }) => reason !== 'dependency')
+  const named = steps.length - others.length <= FEW ? steps : others
+  return [
+    ...named.filter(({ actions }) => actions.length > 0),
+    ...named.filter(({ actions }) => actions.length === 0),
+  ]
+}
+
+function stepLines({ out, explanation, about, now }: ToShow, step: StepExplanation): readonly string[] {
+  const { sentence, until, error, actions } = step
+  const left = until === undefined || until <= now ? '' : ` (${span(until.getTime() - now.getTime())} left)`
+  const frame = error?.stack?.trim().split('\n')[0]?.trim() ?? ''
+  const commands = actions.flatMap((action) => commandFor(action, about) ?? [])
+  return [
+    ...paragraph(out, `${sentence}${left}`, out.shape(markOf(explanation, step))),
+    ...(frame === '' ? [] : [`      ${safe(frame)}`]),
+    ...commands.map((command) => `    belay ${safe(command)}`),
+  ]
+}
+
+/** On a terminal in lines of its width, behind the mark; else one line without a mark. */
+function paragraph({ isTerminal, plain, columns }: Output, text: string, mark?: string): readonly string[] {
+  if (!isTerminal || plain) return [safe(text)]
+  if (mark === undefined) return wrap(safe(text), columns)
+  return wrap(safe(text), columns - 2).map((line, index) => `${index === 0 ? mark : ' '} ${line}`)
+}
+
+function markOf({ status }: Explanation, { reason, actions }: StepExplanation): Shown {
+  switch (reason) {
+    case 'running':
+      return status === 'compensating' || status === 'compensation_failed' ? 'compensating' : 'running'
+    case 'dependency':
+      return status === 'compensating' || status === 'compensation_failed' ? 'not yet its turn' : 'pending'
+    case 'timer':
+    case 'signal':
+    case 'child':
+      return 'waiting'
+    case 'paused':
+      return 'paused'
+    // Without an action it waits for another step that needs somebody.
+    case 'operator':
+      return actions.length > 0 ? 'needs you' : 'not yet its turn'
+    default:
+      return 'ready'
+  }
+}

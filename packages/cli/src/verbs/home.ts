@@ -1,0 +1,130 @@
+import type { CountedByStatus, PendingApproval, RunWithSteps, WorkerSnapshot } from '@belay/workflow'
+import type { RunStatus } from '@belay/workflow/adapter'
+import type { Call } from '../call.ts'
+import { nameOf } from '../runs/names.ts'
+import type { Store } from '../store/store.ts'
+import type { ExitStatus } from '../table/verb.ts'
+import type { Output } from '../terminal/output.ts'
+import { cut, pad, safe, width } from '../terminal/text.ts'
+import { span } from '../terminal/time.ts'
+
+const NAMED_MAX = 4
+const HOUR_MS = 3_600_000
+
+/** Bare `belay`: what needs a person, then how things are. */
+export async function run({ connect, out }: Call): Promise<ExitStatus | undefined> {
+  const store = await connect()
+  const seen = await look(store)
+  if (out.json) {
+    const { place, source, schema } = store
+    const { now: readAt, ...others } = seen
+    out.document({ place, source, schema, readAt, ...others })
+    return
+  }
+  out.line(`${store.place} (${store.source}), schema ${store.schema}`)
+  out.line()
+  for (const [title, lines] of sections(out, seen)) {
+    for (const [index, line] of lines.entries())
+      out.line(`  ${pad(index === 0 ? title : '', 12)}${line}`.trimEnd())
+  }
+  const next = nextOf(seen)
+  if (next !== undefined) out.note(`\n  belay ${next}`)
+  return
+}
+
+interface Seen {
+  readonly now: Date
+  readonly parked: readonly RunWithSteps[]
+  readonly approvals: readonly PendingApproval[]
+  readonly live: CountedByStatus
+  readonly lastHour: CountedByStatus
+  readonly workers: readonly WorkerSnapshot[]
+  /** What `doctor` finds besides runs that are named here. */
+  readonly findings: readonly string[]
+}
+
+async function look({ engine, now: clock }: Store): Promise<Seen> {
+  const now = await clock()
+  const finishedAfter = new Date(now.getTime() - HOUR_MS)
+  const [parked, approvals, queue, lastHour, workers, report] = await Promise.all([
+    engine.runs.list({ status: [...NEED_YOU], steps: true, limit: NAMED_MAX + 1 }),
+    engine.approvals.pending({ limit: NAMED_MAX + 1 }),
+    engine.queue(),
+    engine.runs.countByStatus({ status: [...ENDED], finishedAfter }),
+    engine.workers.list(),
+    engine.doctor(),
+  ])
+  const findings = report.findings.filter(({ type }) => type !== 'parked_runs').map(({ message }) => message)
+  return { now, parked, approvals, live: queue.liveRuns, lastHour, workers, findings }
+}
+
+const NEED_YOU = ['compensation_failed', 'parked'] as const satisfies readonly RunStatus[]
+const ENDED = ['completed', 'compensated', 'failed', 'cancelled'] as const satisfies readonly RunStatus[]
+
+function sections(out: Output, seen: Seen): readonly (readonly [string, readonly string[]])[] {
+  const { live, lastHour, workers } = seen
+  const up = workers.filter(({ status }) => status === 'live')
+  const sum = (of: 'busy' | 'slots') => up.reduce((total, worker) => total + (worker[of] ?? 0), 0)
+  const needs = needsYou(out, seen)
+  return [
+    ['needs you', needs.length > 0 ? needs : ['nothing']],
+    ['now', [counts(live, ['running', 'waiting', 'compensating'], ['running', 'waiting'])]],
+    ['last hour', [counts(lastHour, ENDED, ['completed', 'compensated', 'failed'])]],
+    [
+      'workers',
+      [`${up.length} live${up.length === 0 ? '' : `, ${sum('busy')} of ${sum('slots')} slots busy`}`],
+    ],
+  ]
+}
+
+/** The first statuses in their order, then any other that has runs. */
+function counts(by: CountedByStatus, order: readonly RunStatus[], always: readonly RunStatus[]): string {
+  const others = (Object.keys(by) as RunStatus[]).filter(
+    (status) => !order.includes(status) && !(NEED_YOU as readonly RunStatus[]).includes(status),
+  )
+  return [...order, ...others]
+    .filter((status) => always.includes(status) || (by[status]?.count ?? 0) > 0)
+    .map((status) => `${by[status]?.count ?? 0}${by[status]?.capped ? '+' : ''} ${status}`)
+    .join(', ')
+}
+
+function needsYou(out: Output, { now, parked, approvals, findings }: Seen): readonly string[] {
+  const rows = [
+    ...parked
+      .slice(0, NAMED_MAX)
+      .map((run) => [out.shape('needs you'), nameOf(run), parkedText(run)] as const),
+    ...approvals.slice(0, NAMED_MAX).map(({ runId, key, step, timeoutAt }) => {
+      const until = timeoutAt === undefined ? '' : `, ${span(timeoutAt.getTime() - now.getTime())} left`
+      return [
+        out.shape('waiting'),
+        nameOf({ id: runId, key }),
+        `${safe(step)} waits for a decision${until}`,
+      ] as const
+    }),
+  ]
+  const names = Math.max(0, ...rows.map(([, name]) => width(name)))
+  const room = out.columns - 14
+  const mark = (shape: string) => (shape === '' ? '' : `${shape} `)
+  return [
+    ...rows.map(([shape, name, text]) => mark(shape) + cut(`${pad(name, names)}  ${text}`, room - 2)),
+    ...(parked.length > NAMED_MAX ? ['  more: belay list --status compensation_failed,parked'] : []),
+    ...(approvals.length > NAMED_MAX ? ['  more: belay approvals'] : []),
+    ...findings.slice(0, 2).map((text) => mark(out.shape('needs you')) + cut(safe(text), room - 2)),
+    ...(findings.length > 2 ? [`  ${findings.length - 2} more: belay doctor`] : []),
+  ]
+}
+
+function parkedText({ status, steps }: RunWithSteps): string {
+  const wanted = status === 'parked' ? 'failed' : 'compensation_failed'
+  const names = steps.filter((step) => step.status === wanted).map(({ name }) => safe(name))
+  const what = status === 'parked' ? 'failed, and nothing can be undone' : 'its compensation failed for good'
+  return names.length === 0 ? what : `${names.join(', ')}: ${what}`
+}
+
+function nextOf({ parked, approvals, findings }: Seen): string | undefined {
+  const [run] = parked
+  if (run !== undefined) return `explain ${nameOf(run)}`
+  if (findings.length > 0) return 'doctor'
+  const [approval] = approvals
+  return approval === undefined ? 'list' : `explain ${nameOf({ id: approval.runId, key: approval.key })}`
+}
