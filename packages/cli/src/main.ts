@@ -6,7 +6,7 @@ import type { Store } from './store/store.ts'
 import type { FlagsGiven } from './table/flags.ts'
 import type { ExitStatus } from './table/verb.ts'
 import { Output } from './terminal/output.ts'
-import { safeLines } from './terminal/text.ts'
+import { safeLines, width, wrap } from './terminal/text.ts'
 
 /** Runs one call of the command line. Resolves to its exit status; never rejects. */
 export async function main(
@@ -96,6 +96,11 @@ function told({ code, what, remedy }: BelayError): string {
 }
 
 function write(stderr: CallProcess['stderr'], message: string, commands: readonly string[]): void {
-  for (const line of safeLines(message)) stderr.write(`${line}\n`)
+  for (const line of safeLines(message).flatMap((each) => fitted(each, stderr))) stderr.write(`${line}\n`)
   for (const command of commands) stderr.write(`  belay ${command}\n`)
+}
+
+/** A sentence is broken between words at a terminal; what is indented is laid out already. */
+function fitted(line: string, { isTTY, columns = 80 }: CallProcess['stderr']): readonly string[] {
+  return isTTY && !line.startsWith(' ') && width(line) > columns ? wrap(line, columns) : [line]
 }

@@ -62,14 +62,19 @@ describe('an action on many runs', () => {
     expect(lines[1]).toBe('  41  would be retried: order:41, order:40, order:39, …')
     expect(lines[2]).toBe('   3  of "fulfil-order" cannot be retried alone: it shares the fate of its')
     expect(lines[3]).toBe('      parent.')
-    expect(lines[4]).toMatch(/^ {6}Instead: belay retry( [0-9a-f-]{13,}){3}$/)
-    expect(lines[5]).toMatch(/^Type 41 to retry them, as ops: \r {2}░{20} {2}1 of 41\r/)
-    expect(lines[5]!.endsWith(`\r  ${'█'.repeat(20)}  41 of 41`)).toBe(true)
+    const [, command = '', asked = ''] = /\n {6}(Instead: .*)\n(Type 41 .*)\n$/s.exec(stderr) ?? []
+    const instead = command
+      .replaceAll(/ \\\n +/g, ' ')
+      .replace('Instead: belay ', '')
+      .split(' ')
+    expect(instead).toHaveLength(4) // The verb and three ids.
+    expect(lines.filter((line) => line.length > 80 && !line.includes('\r'))).toEqual([])
+    expect(asked).toMatch(/^Type 41 to retry them, as ops: \r {2}░{20} {2}1 of 41\r/)
+    expect(asked.endsWith(`\r  ${'█'.repeat(20)}  41 of 41`)).toBe(true)
     expect(stdout).toBe('41 retried, 0 refused.\n')
     expect(status).toBe(0)
     await expect.poll(() => countOf(worker, 'completed')).toBe(41)
 
-    const instead = lines[4]!.trim().replace('Instead: belay ', '').split(' ')
     const parents = await belay([...instead, ...COURIERS, '--yes', '--expect', '3'], { env })
 
     expect(parents.stdout).toBe('3 retried, 0 refused.\n')
@@ -140,8 +145,8 @@ describe('an action on many runs', () => {
     const other = await retry(env, '3\n')
     const none = await retry(env, '')
 
-    expect(other.stderr).toContain('Type 2 to retry them, as ops: That is not 2. Nothing was changed.\n')
-    expect(none.stderr).toContain('Type 2 to retry them, as ops: \nStopped. Nothing was changed.\n')
+    expect(other.stderr).toContain('Type 2 to retry them, as ops: Nothing was done.\n')
+    expect(none.stderr).toContain('Type 2 to retry them, as ops: \nNothing was done.\n')
     expect([other.status, none.status, other.stdout, none.stdout]).toEqual([1, 1, '', ''])
     expect(await countOf(worker, 'compensated')).toBe(2)
   })
@@ -151,7 +156,7 @@ describe('an action on many runs', () => {
 
     const { stderr, status } = await retry(env, '', '--yes', '--expect', '41')
 
-    expect(stderr).toContain('--expect says 41, but it would change 2. Nothing was changed.\n')
+    expect(stderr).toContain('--expect is 41, but it would be 2. Nothing was done.\n')
     expect(status).toBe(1)
     expect(await countOf(worker, 'compensated')).toBe(2)
   })
@@ -202,7 +207,7 @@ describe('an action on many runs', () => {
       },
     })
 
-    expect(stderr).toContain('Stopped. Nothing was changed.\n')
+    expect(stderr).toContain('as ops: \nNothing was done.\n')
     expect(status).toBe(1)
     expect(await countOf(worker, 'compensated')).toBe(2)
   })

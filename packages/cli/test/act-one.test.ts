@@ -139,7 +139,7 @@ describe('an action on one run', () => {
     expect(run.stderr).toBe('Follow: belay watch c:1\n')
     expect(step.stdout).toBe('ask: failed → ready, as ops\n')
     expect(late.stderr).toBe(
-      `Run ${one!.id} cannot be retried: it has completed. Start another run.\n  belay show c:1\n`,
+      `Run ${one!.id} cannot be retried: it has completed.\nStart another run.\n  belay show c:1\n`,
     )
     expect([run.status, step.status, late.status]).toEqual([0, 0, 1])
   })

@@ -79,7 +79,7 @@ describe('belay run', () => {
     expect([input.status, input.stderr]).toEqual([2, expect.stringContaining('amount is missing')])
     expect([text.status, text.stderr]).toEqual([2, expect.stringMatching(/^--input is not JSON: /)])
     expect([name.status, name.stderr]).toEqual([1, expect.stringContaining('Did you mean "fulfil-order"?')])
-    expect([delay.status, delay.stderr]).toEqual([2, expect.stringContaining('delay')])
+    expect([delay.status, delay.stderr]).toEqual([2, expect.stringMatching(/^Delay must be a duration/)])
     expect(await engine.runs.list()).toEqual([])
   })
 })

@@ -105,7 +105,7 @@ describe('belay undo', () => {
 
     expect(stdout).toBe('')
     expect(stderr).toBe(
-      `Step "reserve" of run ${run.id} cannot be retried in its undo: it is undone after "transfer". Its explanation tells what those wait for.\n  belay explain p:1\n`,
+      `Step "reserve" of run ${run.id} cannot be retried in\nits undo: it is undone after "transfer". Its explanation tells what those wait\nfor.\n  belay explain p:1\n`,
     )
     expect(status).toBe(1)
     expect(await statusOf(run)).toBe('compensation_failed')

@@ -3,10 +3,11 @@ import type { Call } from '../call.ts'
 import { misused, refused } from '../cli-error.ts'
 import type { Store } from '../store/store.ts'
 import type { ExitStatus } from '../table/verb.ts'
+import { canAsk, confirmCount } from '../terminal/ask.ts'
 import { progressOf } from '../terminal/progress.ts'
+import { safe } from '../terminal/text.ts'
 import type { ActionOnRuns, Aim } from './act.ts'
 import { actorOf } from './actor.ts'
-import { ask, canAsk } from './ask.ts'
 import { linesOfDryRun, linesOfRefusals } from './bulk-lines.ts'
 import { filterOf } from './filter.ts'
 import { idsFrom } from './ids.ts'
@@ -15,29 +16,27 @@ import { typedCommand } from './typed.ts'
 
 /** Acts on many runs: a dry run, the number to be typed, then exactly the runs of the dry run. */
 export async function actOnMany(call: Call, aim: Aim, action: ActionOnRuns): Promise<ExitStatus> {
-  const { flags, out, signal, process } = call
+  const { flags, out, signal } = call
   const isDry = flags['dry-run'] === true
-  if (!isDry && flags.yes !== true && !canAsk(process)) {
+  if (!isDry && flags.yes !== true && !canAsk(call)) {
     throw misused('Nobody can be asked here: --yes does it without asking.', typedCommand(call, '--dry-run'))
   }
   const store = await call.connect()
   const runs = await runsOf(call, { store, aim, action })
   const dry = await action.many(store, runs, { dryRun: true, signal, ...limitOf(call, runs) })
-  if (signal.aborted) throw stopped()
+  if (signal.aborted) throw refused('Stopped. Nothing was done.')
   const lines = await linesOfDryRun(call, { store, dry, action, runs })
   if (isDry && out.json) out.document(dry)
   // A pipe gets the ids, for `belay retry -`.
   else if (isDry && !out.isTerminal) for (const id of dry.runIds) out.line(id)
   const say = isDry && out.isTerminal && !out.json ? out.line.bind(out) : out.note.bind(out)
   for (const line of lines) say(line)
-  assertExpected(flags.expect, dry.changed)
-  if (isDry) return dry.changed === 0 && hasRefused(dry) ? 1 : 0
-  if (dry.changed > 0) {
-    await assertMeant(call, dry.changed, action)
-    return change(call, { store, dry, action })
-  }
-  if (out.json) out.document(dry)
-  return hasRefused(dry) ? 1 : 0
+  // Nobody is asked about nothing.
+  const asks = isDry || dry.changed === 0 ? { ...call, flags: { ...flags, yes: true } } : call
+  await confirmCount(asks, dry.changed, `${action.them}, as ${safe(actorOf(call))}`)
+  if (!isDry && dry.changed > 0) return change(call, { store, dry, action })
+  if (!isDry && out.json) out.document(dry)
+  return dry.changed === 0 && hasRefused(dry) ? 1 : 0
 }
 
 async function runsOf(
@@ -53,22 +52,6 @@ async function runsOf(
 /** A list is taken whole. */
 function limitOf({ flags: { limit } }: Call, runs: RunsToChange): Pick<BulkOptions, 'limit'> {
   return limit === undefined || Array.isArray(runs) ? {} : { limit }
-}
-
-function assertExpected(expected: number | undefined, count: number): void {
-  if (expected === undefined || expected === count) return
-  throw refused(`--expect says ${expected}, but it would change ${count}. Nothing was changed.`)
-}
-
-async function assertMeant(call: Call, count: number, { them }: ActionOnRuns): Promise<void> {
-  if (call.flags.yes === true) return
-  const typed = await ask(call, `Type ${count} to ${them}, as ${actorOf(call)}: `)
-  if (call.signal.aborted || typed === undefined) throw stopped()
-  if (typed !== String(count)) throw refused(`That is not ${count}. Nothing was changed.`)
-}
-
-function stopped() {
-  return refused('Stopped. Nothing was changed.')
 }
 
 async function change(

@@ -8,6 +8,8 @@ import { nameOf, shortIds } from './names.ts'
 import { typedCommand } from './typed.ts'
 
 const NAMED = 3
+/** More would fill the screen. */
+const INSTEAD = 20
 const LIMIT_DEFAULT = 1_000
 const LIMIT_MAX = 100_000
 
@@ -45,14 +47,14 @@ export function linesOfRefusals(call: Call, result: BulkResult): readonly string
 interface Counted {
   readonly count: number
   readonly what: string
-  readonly command?: string | undefined
+  readonly instead?: readonly string[]
 }
 
-function refusals({ verb }: Call, result: BulkResult): readonly Counted[] {
+function refusals({ verb, out }: Call, result: BulkResult): readonly Counted[] {
   const counted: Counted[] = result.refusals.map((refusal) => ({
     count: refusal.runIds.length,
     what: safe(withoutId(refusal)),
-    command: insteadOf(verb.name, refusal, result.runIds),
+    instead: insteadOf({ verb, out }, refusal, result.runIds),
   }))
   const { unknown } = result
   if (unknown.length > 0) {
@@ -68,24 +70,35 @@ function withoutId({ why, instead }: BulkRefusal): string {
   return instead.length === 0 ? text : text.replace(/\. .*$/s, '.')
 }
 
-/** What helps them, without the runs that are changed anyway. */
-function insteadOf(verb: string, { instead }: BulkRefusal, runIds: readonly string[]): string | undefined {
+/** What helps them, as lines that a shell takes, without the runs that are changed anyway. */
+function insteadOf(
+  { verb, out }: Pick<Call, 'verb' | 'out'>,
+  { instead }: BulkRefusal,
+  runIds: readonly string[],
+): readonly string[] {
   const others = instead.filter((id) => !runIds.includes(id))
-  if (others.length === 0) return undefined
+  if (others.length === 0) return []
   const short = shortIds([...others, ...runIds])
-  const left = others.length - NAMED
-  const rest = left > 0 ? ` (and ${left} more: --json names them)` : ''
-  return `Instead: belay ${verb} ${others.slice(0, NAMED).map(short).join(' ')}${rest}`
+  const command = `Instead: belay ${verb.name} ${others.slice(0, INSTEAD).map(short).join(' ')}`
+  const lines = wrap(command, out.columns - INDENT_MAX - 4)
+  const more = others.length - INSTEAD
+  return [
+    ...lines.map((line, at) => `${at === 0 ? '' : '  '}${line}${at < lines.length - 1 ? ' \\' : ''}`),
+    ...(more > 0 ? [`and ${more} more, which --json names`] : []),
+  ]
 }
+
+/** Of a count of 100,000. */
+const INDENT_MAX = 10
 
 function aligned(counted: readonly Counted[], columns: number): readonly string[] {
   const digits = Math.max(0, ...counted.map(({ count }) => String(count).length))
   const indent = ' '.repeat(digits + 4)
-  return counted.flatMap(({ count, what, command }) => [
+  return counted.flatMap(({ count, what, instead = [] }) => [
     ...wrap(what, columns - indent.length).map((line, index) =>
       index === 0 ? `  ${String(count).padStart(digits)}  ${line}` : `${indent}${line}`,
     ),
-    ...(command === undefined ? [] : [`${indent}${command}`]),
+    ...instead.map((line) => `${indent}${line}`),
   ])
 }
 

@@ -12,6 +12,11 @@ const RUNS: Arg = {
 const STEP_OF_MANY: Arg = { ...STEP, optional: true }
 
 const MANY = [...FILTERS, 'limit', 'dry-run', 'yes', 'expect'] as const satisfies readonly FlagName[]
+/** What ended long ago is seldom retried with what ended lately. */
+const ENDED = {
+  since: ['since', 'ended since: an age like 2h, or an instant'],
+  until: ['until', 'ended before: an age like 2h, or an instant'],
+} as const
 const WHO = ['by', 'reason'] as const satisfies readonly FlagName[]
 
 /** How verbs act on many runs, for help. */
@@ -50,7 +55,7 @@ export const ACT: readonly Verb[] = [
     flags: ['data', ['key', 'of the event behind it: the same key counts once'], 'unchecked'],
     examples: [
       {
-        command: `signal order:9182 shipped --data '{"tracking":"T1"}' --key wh-1 --unchecked`,
+        command: `signal order:9182 shipped --data '{"at":9}' --key wh-1 --unchecked`,
         about: 'the webhook wh-1, once',
       },
     ],
@@ -134,12 +139,7 @@ export const ACT: readonly Verb[] = [
       RUNS,
       { ...STEP_OF_MANY, many: true, about: 'the name of a step of the run; or more runs, by their ids' },
     ],
-    flags: [
-      ...WHO,
-      ...MANY.filter((name) => name !== 'since' && name !== 'until'),
-      ['since', 'ended since: an age like 2h, or an instant'],
-      ['until', 'ended before: an age like 2h, or an instant'],
-    ],
+    flags: [...WHO, ...MANY.map((name) => (name === 'since' || name === 'until' ? ENDED[name] : name))],
     examples: [
       { command: `retry order:9184 --reason 'couriers are back'`, about: 'one run' },
       {
@@ -160,7 +160,7 @@ export const ACT: readonly Verb[] = [
     flags: [...WHO, 'output'],
     examples: [
       {
-        command: `skip order:9182 shipped --output '{"tracking":"T1"}' --reason 'they phoned'`,
+        command: `skip order:9182 shipped --output '{"at":9}' --reason 'they phoned'`,
         about: 'with an output that stands in',
       },
     ],

@@ -17,11 +17,15 @@ export async function ask(
   process.stderr.write(question)
   const lines = createInterface({ input: process.stdin })
   try {
-    const ended = new Promise<string>((resolve) => lines.once('close', () => resolve('')))
-    return (await Promise.race([lines.question('', { signal }), ended])).trim()
+    const ended = new Promise<undefined>((resolve) => lines.once('close', () => resolve(undefined)))
+    const line = await Promise.race([lines.question('', { signal }), ended])
+    // Nobody typed a line break.
+    if (line === undefined) process.stderr.write('\n')
+    return line?.trim() ?? ''
   } catch (error) {
-    if (signal.aborted) throw refused('Nothing was done.')
-    throw error
+    if (!signal.aborted) throw error
+    process.stderr.write('\n')
+    throw refused('Nothing was done.')
   } finally {
     lines.close()
   }
