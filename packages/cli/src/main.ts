@@ -67,8 +67,9 @@ function tell(error: unknown, { stderr }: CallProcess, store: Store | undefined)
   }
   const { code, message } = error as { readonly code?: unknown; readonly message?: unknown }
   // The engine names the method that was called; here nobody called one.
-  const text = (typeof message === 'string' ? message : String(error)).replace(/^[\w.]+\(\): (.)/, (_, first) =>
-    String(first).toUpperCase(),
+  const text = (typeof message === 'string' ? message : String(error)).replace(
+    /^[\w.]+\(\): (.)/,
+    (_, first) => String(first).toUpperCase(),
   )
   if (typeof code === 'string' && STORE_CODES.has(code)) {
     const isOld = code === 'schema_missing' || code === 'schema_outdated'

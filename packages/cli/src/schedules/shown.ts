@@ -46,7 +46,8 @@ export function scheduleColumns(out: Output, now: Date) {
     {
       field: 'nextAt',
       title: 'NEXT',
-      shown: ({ nextAt, pauseReason }) => (nextAt === undefined ? safe(pauseReason ?? '') : roughly(nextAt, now)),
+      shown: ({ nextAt, pauseReason }) =>
+        nextAt === undefined ? safe(pauseReason ?? '') : roughly(nextAt, now),
       value: ({ nextAt }) => nextAt,
     },
   ]
