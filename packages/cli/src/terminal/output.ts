@@ -2,7 +2,7 @@ import { styleText } from 'node:util'
 import { misused } from '../cli-error.ts'
 import { SHAPES, type Shown } from './shapes.ts'
 import type { Sink } from './sink.ts'
-import { cut, pad, safe, width, wrap } from './text.ts'
+import { cut, pad, safe, shortened, width, wrap } from './text.ts'
 
 export interface OutputOptions {
   readonly stdout: Sink
@@ -35,6 +35,9 @@ export interface Column<Row> {
 }
 
 const WIDTH_DEFAULT = 80
+
+/** A message of an error may have any length. */
+const PARAGRAPH_CHARS_MAX = 1_000
 
 /** Where a verb writes: data to stdout, everything else to stderr. What comes from the store goes through `safe()` before it is painted. */
 export class Output {
@@ -101,9 +104,11 @@ export class Output {
   ): void {
     const start = first ?? ' '.repeat(indent)
     if (!this.isTerminal) return this.line(`${start}${text}`)
-    wrap(text, this.columns - Math.max(indent, width(start))).forEach((line, index) => {
-      this.line(`${index === 0 ? start : ' '.repeat(indent)}${line}`)
-    })
+    wrap(shortened(text, PARAGRAPH_CHARS_MAX), this.columns - Math.max(indent, width(start))).forEach(
+      (line, index) => {
+        this.line(`${index === 0 ? start : ' '.repeat(indent)}${line}`)
+      },
+    )
   }
 
   /** The shape of a status, painted; nothing with `--plain`. */

@@ -36,15 +36,32 @@ export function pad(text: string, columns: number): string {
   return text + ' '.repeat(Math.max(0, columns - width(text)))
 }
 
-/** Broken between words into lines of at most that many columns. A longer word stands alone. */
+/** Broken between words into lines of at most that many columns; a longer word is broken too. */
 export function wrap(text: string, columns: number): readonly string[] {
+  const room = Math.max(columns, 8)
   const lines: string[] = []
   let line = ''
-  for (const word of text.split(' ').filter((each) => each !== '')) {
-    if (line !== '' && width(line) + 1 + width(word) > columns) {
+  for (const word of text.split(' ').flatMap((each) => broken(each, room))) {
+    if (line !== '' && width(line) + 1 + width(word) > room) {
       lines.push(line)
       line = word
     } else line = line === '' ? word : `${line} ${word}`
   }
   return line === '' ? lines : [...lines, line]
+}
+
+function broken(word: string, columns: number): readonly string[] {
+  if (width(word) <= columns) return word === '' ? [] : [word]
+  const parts = ['']
+  for (const { segment } of new Intl.Segmenter().segment(word)) {
+    if (width(parts.at(-1)! + segment) > columns) parts.push(segment)
+    else parts[parts.length - 1] += segment
+  }
+  return parts
+}
+
+/** What is left of a text that is longer than a person reads, and how much is not shown. */
+export function shortened(text: string, charsMax: number): string {
+  if (text.length <= charsMax) return text
+  return `${text.slice(0, charsMax).trimEnd()}… (${(text.length - charsMax).toLocaleString('en-US')} more characters: --json has them)`
 }

@@ -14,14 +14,11 @@ export async function run(call: Call): Promise<ExitStatus | undefined> {
   const { out, process } = call
   const folder = process.cwd()
   const made = await chosen(call, folder)
-  const there = [...made.files.keys(), ...(made.isProject ? [] : CONFIG_NAMES)].filter((path) =>
-    existsSync(join(folder, path)),
-  )
+  const taken = [...new Set([...made.files.keys(), ...(made.isProject ? [] : CONFIG_NAMES)])]
+  const there = taken.filter((path) => existsSync(join(folder, path)))
   if (there.length > 0) {
-    const names = [...new Set(there)].join(', ')
-    throw refused(
-      `${there.length === 1 ? 'This file exists' : 'These files exist'}: ${names}. Nothing was written.`,
-    )
+    const exist = there.length === 1 ? 'This file exists' : 'These files exist'
+    throw refused(`${exist}: ${there.join(', ')}. Nothing was written.`)
   }
   for (const [path, text] of made.files) await write(join(folder, path), text)
   if (out.json) out.document({ created: [...made.files.keys()], next: made.next })

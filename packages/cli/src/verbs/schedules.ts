@@ -84,5 +84,7 @@ async function whyEmpty(
   workflow: string | undefined,
 ): Promise<string> {
   const any = workflow === undefined ? [] : await schedules.list({ limit: 1 })
-  return any.length === 0 ? 'There are no schedules.' : `No schedule of ${safe(workflow!)}; others have some.`
+  return any.length === 0
+    ? 'There are no schedules.'
+    : `No schedule is of workflow "${safe(workflow!)}"; others have some.`
 }

@@ -8,6 +8,8 @@ const PROGRAM = fileURLToPath(new URL('../../bundle/bin.js', import.meta.url))
 export interface Terminal {
   /** What a person sees now: the lines of the screen, and above them what has scrolled away. */
   readonly screen: () => string
+  /** Lines that were longer than the terminal is wide. */
+  readonly overruns: () => readonly string[]
   /** Whether the cursor is shown. */
   readonly showsCursor: () => boolean
   /** Everything that was written, with its commands to the terminal. */
@@ -67,6 +69,7 @@ export function program(
   const text = () => linesOf(screen)
   return {
     screen: text,
+    overruns: () => wrappedLines(screen),
     showsCursor: () => shows,
     written: () => written,
     type: (keys) => child.write(keys),
@@ -75,6 +78,12 @@ export function program(
     },
     exit,
   }
+}
+
+function wrappedLines({ buffer: { active } }: xterm.Terminal): readonly string[] {
+  return Array.from({ length: active.length }, (_, index) => active.getLine(index)!)
+    .filter((line) => line.isWrapped)
+    .map((line) => line.translateToString(true))
 }
 
 function linesOf({ buffer }: xterm.Terminal): string {
