@@ -23,7 +23,7 @@ export async function run({ args, connect, flags, out }: Call): Promise<ExitStat
     for (const sentence of sentences(run, lines, out)) out.line(sentence)
   } else if (!out.isTerminal) pipe(out, run, lines)
   else {
-    out.line([titleOf(out, run), ...run.tags.map(safe)].join('  '))
+    out.line(titleOf(out, run, run.tags.map(safe)))
     if (HAS_REPORT.has(run.status) && !flags.graph) showUndo(out, run)
     else showGraph(out, run, lines)
   }
@@ -31,9 +31,15 @@ export async function run({ args, connect, flags, out }: Call): Promise<ExitStat
   return
 }
 
-/** `◊ waiting  fulfil-order/order:9182  v3`. */
-export function titleOf(out: Output, { status, workflow, key, version }: RunSnapshot): string {
-  return `${out.status(status)}  ${safe(workflow)}${key === undefined ? '' : `/${safe(key)}`}  v${version}`
+/** `◊ waiting  fulfil-order/order:9182  v3`, and what follows, in one line. */
+export function titleOf(
+  out: Output,
+  { status, workflow, key, version }: RunSnapshot,
+  more: readonly string[] = [],
+): string {
+  const name = `${safe(workflow)}${key === undefined ? '' : `/${safe(key)}`}`
+  const room = out.columns - width(`x ${status}  `)
+  return `${out.status(status)}  ${cut([name, `v${version}`, ...more].join('  '), room)}`
 }
 
 function showGraph(out: Output, run: RunSnapshot, lines: readonly StepLine[]): void {

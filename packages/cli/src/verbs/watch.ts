@@ -126,7 +126,7 @@ function frame(
   const { createdAt, finishedAt, readAt } = run
   const failure = failureOf(run)
   return [
-    `${titleOf(out, run)}  ${clockSpan((finishedAt ?? readAt).getTime() - createdAt.getTime())}`,
+    titleOf(out, run, [clockSpan((finishedAt ?? readAt).getTime() - createdAt.getTime())]),
     '',
     ...(explanation === undefined
       ? laneLines(out, lines)
