@@ -23,6 +23,8 @@ describe('bare belay', () => {
       '  workers     1 live, 0 of 50 slots busy',
     ])
     expect(stderr).toBe('\n  belay explain order:9185\n')
+    const plain = await belay(['--plain'], { env, columns: 80 })
+    expect(plain.stdout).toContain('\nneeds you: order:9185, chargeCard: its compensation failed for good.\n')
     expect(status).toBe(0)
   })
 

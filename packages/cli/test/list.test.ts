@@ -59,6 +59,17 @@ describe('belay list', () => {
     expect(status).toBe(0)
   })
 
+  it('says each run in a sentence with --plain', async () => {
+    const { env, first } = await twoRuns()
+
+    const { stdout } = await belay(['list', '--key', 'order:1', '--plain'], { env, columns: 80 })
+
+    expect(stdout).toMatch(
+      /^Run \S+ of "fulfil-order", key order:1, is running\. It was created \d\.\d s ago\.\n$/,
+    )
+    expect(stdout).toContain(first.id)
+  })
+
   it('goes on to older runs, and back', async () => {
     const { env, first, second } = await twoRuns()
 

@@ -106,9 +106,13 @@ describe('belay approvals', () => {
       { env },
     )
     const others = await belay(['approvals', '--workflow', 'other'], { env })
+    const plain = await belay(['approvals', '--plain'], { env, columns: 80 })
 
     expect(shown.stdout).toMatch(
       /^STEP +RUN +KEY +WORKFLOW +SINCE +TIMES OUT\n◊ approveOrder {2}\S+ {2}order:9183 {2}fulfil-order {2}\d\.\d s ago {2}in 1 d 23 h\n$/,
+    )
+    expect(plain.stdout).toMatch(
+      /^"approveOrder" of run \S+ of "fulfil-order", key order:9183, waits for a decision \(asked \d\.\d s ago\), and times out in 1 d 23 h\.\n$/,
     )
     expect(shown.stderr).toBe('  belay approve order:9183 approveOrder\n')
     expect(JSON.parse(json.stdout)).toEqual({ approvals: [{ runId: id, step: 'approveOrder' }] })

@@ -39,6 +39,7 @@ export function stepLines(
     run.status === 'compensating' ||
     states.some(({ status }) => UNDO.has(status))
   const blocked = blockers(states, dependsOn)
+  const rows = rowsByStep(run)
   return states.map((state) => {
     const { name, status } = state
     const blocker = blocked.get(name)
@@ -48,7 +49,9 @@ export function stepLines(
       dependsOn: dependsOn.get(name) ?? [],
       mark: waits ? 'not yet its turn' : status,
       word: status,
-      detail: waits ? `after ${safe(blocker)}` : safe(detailOf({ run, utc, isUndone }, state)),
+      detail: waits
+        ? `after ${safe(blocker)}`
+        : safe(detailOf({ run, utc, isUndone }, state, rows.get(name)!)),
     }
   })
 }
@@ -69,6 +72,19 @@ function blockers(
   return found
 }
 
+/** A map's rows are its own, that of the step that decides its items, and those of the items. */
+function rowsByStep({ steps }: RunSnapshot): ReadonlyMap<string, readonly StepSnapshot[]> {
+  const rows = new Map<string, StepSnapshot[]>()
+  for (const step of steps) {
+    const { name, itemKey } = step
+    const map = itemKey === undefined ? name.replace(/\[\]$/, '') : name.slice(0, -itemKey.length - 2)
+    const known = rows.get(map)
+    if (known === undefined) rows.set(map, [step])
+    else known.push(step)
+  }
+  return rows
+}
+
 /** Whether nothing more happens in a run unless a person acts. */
 export function isOver(run: RunSnapshot, lines: readonly StepLine[]): boolean {
   if (run.finishedAt !== undefined) return true
@@ -77,9 +93,8 @@ export function isOver(run: RunSnapshot, lines: readonly StepLine[]): boolean {
 
 const UNDO: ReadonlySet<string> = new Set(['compensating', 'compensated', 'compensation_failed'])
 
-function detailOf(about: About, { name, status, items }: StepState): string {
+function detailOf(about: About, { name, status, items }: StepState, rows: readonly StepSnapshot[]): string {
   const { run } = about
-  const rows = run.steps.filter((step) => step.name === name || step.name.startsWith(`${name}[`))
   const own = rows.find((step) => step.name === name)!
   const counted = items === undefined || items.items === 0 ? [] : [itemCount(items)]
   return (UNDO.has(status) ? undoFacts(status, rows, run.readAt) : facts(about, own, rows))

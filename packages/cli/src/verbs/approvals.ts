@@ -19,7 +19,8 @@ export async function run({ connect, flags, out }: Call): Promise<ExitStatus | u
   )
   const all = found.flat().toSorted((one, other) => (one.runId < other.runId ? 1 : -1))
   const approvals = all.slice(0, limit)
-  const columns = columnsOf(out, approvals, await store.now())
+  const now = await store.now()
+  const columns = columnsOf(out, approvals, now)
   if (out.json) {
     out.document({ approvals: out.objects(columns, approvals) })
     return
@@ -29,10 +30,17 @@ export async function run({ connect, flags, out }: Call): Promise<ExitStatus | u
     out.note('Nothing waits for a decision.')
     return
   }
-  out.table(columns, approvals)
+  if (out.plain && out.fields === undefined) for (const each of approvals) out.line(sentenceOf(each, now))
+  else out.table(columns, approvals)
   if (all.length > limit) out.note(`There are more: belay approvals --limit ${limit * 5}`)
   out.note(`  belay approve ${nameOf({ id: first.runId, key: first.key })} ${quoted(safe(first.step))}`)
   return
+}
+
+function sentenceOf({ runId, key, workflow, step, since, timeoutAt }: PendingApproval, now: Date): string {
+  const named = key === undefined ? '' : `, key ${safe(key)},`
+  const end = timeoutAt === undefined ? '' : `, and times out ${ago(timeoutAt, now)}`
+  return `"${safe(step)}" of run ${runId} of "${safe(workflow)}"${named} waits for a decision (asked ${ago(since, now)})${end}.`
 }
 
 function columnsOf(

@@ -32,8 +32,10 @@ export async function run({ connect, out }: Call): Promise<ExitStatus | undefine
   out.line(`${store.place} (${store.source}), schema ${store.schema}`)
   out.line()
   for (const [title, lines] of sections(out, seen)) {
-    for (const [index, line] of lines.entries())
-      out.line(`  ${pad(index === 0 ? title : '', 12)}${line}`.trimEnd())
+    for (const [index, line] of lines.entries()) {
+      const named = `  ${pad(index === 0 ? title : '', 12)}${line}`.trimEnd()
+      out.line(out.plain ? `${title}: ${line.trim().replaceAll(/ {2,}/g, ', ')}.` : named)
+    }
   }
   const next = nextOf(seen)
   if (next !== undefined) out.note(`\n  belay ${next}`)

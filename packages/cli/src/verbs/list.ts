@@ -27,13 +27,19 @@ export async function run({ connect, flags, out }: Call): Promise<ExitStatus | u
     out.note(await whyEmpty(store, filter))
     return
   }
-  out.table(columns, runs)
+  if (out.plain && out.fields === undefined) for (const each of runs) out.line(sentenceOf(each))
+  else out.table(columns, runs)
   if (next !== null) out.note(`Older: belay list --before ${shortIds(runs.map(({ id }) => id))(next)}`)
   return
 }
 
 async function idOf(store: Store, name: string | undefined): Promise<string | undefined> {
   return name === undefined ? undefined : (await runNamed(store, name)).id
+}
+
+function sentenceOf({ id, key, workflow, status, createdAt, readAt }: RunSummary): string {
+  const named = key === undefined ? '' : `, key ${safe(key)},`
+  return `Run ${id} of "${safe(workflow)}"${named} is ${status}. It was created ${ago(createdAt, readAt)}.`
 }
 
 /** What lists of runs show. */
