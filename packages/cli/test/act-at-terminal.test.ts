@@ -71,4 +71,19 @@ describe('many runs at a terminal', () => {
     expect(Number(retried) + Number(left)).toBe(400)
     expect(await engine().runs.count({ status: 'failed' })).toMatchObject({ count: Number(left) })
   })
+
+  it('are told apart when one of them changes before the number is typed', async () => {
+    const { env, engine } = await failedCalls(2)
+    const operator = engine()
+
+    const shell = terminal(RETRY, { env })
+    await shell.sees('as ops:')
+    await operator.retry({ workflow: 'call', key: 'call:1' })
+    shell.type('2\r')
+
+    expect(await shell.exit).toBe(1)
+    expect(shell.screen()).toMatch(
+      /\n {2}1 {2}cannot be retried: it is running\.(.|\n)*\n1 retried, 1 refused\.$/,
+    )
+  })
 })

@@ -178,6 +178,20 @@ describe('belay undo', () => {
     for (const run of started) await expect.poll(() => statusOf(run)).toBe('compensated')
   })
 
+  it('says in a dry run which undos it would mark as done by hand, and which runs have no such step', async () => {
+    const { env, started, statusOf } = await parkedPayout({ runs: 2 })
+    const input = started.map(({ id }) => `${id}\n`).join('')
+
+    const would = await belay(['undo', 'skip', '-', 'transfer', '--dry-run'], { env, input })
+    const none = await belay(['undo', 'skip', '-', 'transfr', '--dry-run'], { env, input, columns: 80 })
+
+    expect(would.stdout).toBe(input)
+    expect(would.stderr).toBe('Dry run: 2 runs\n  2  would be marked as undone: p:1, p:2\n')
+    expect(none.stdout).toMatch(/^Dry run: 2 runs\n {2}2 {2}.*"transfr"/)
+    expect([would.status, none.status]).toEqual([0, 1])
+    expect(await statusOf(started[0]!)).toBe('compensation_failed')
+  })
+
   it.each([
     [['undo', 'retry', '--workflow', 'payout'], 'Step is missing.\n'],
     [['undo', 'skip', 'p:1', '--reason', 'by hand'], 'Step is missing.\n'],

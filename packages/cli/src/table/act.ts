@@ -17,6 +17,7 @@ const ENDED = {
   since: ['since', 'ended since: an age like 2h, or an instant'],
   until: ['until', 'ended before: an age like 2h, or an instant'],
 } as const
+const DRY_MOVE = ['dry-run', 'says what would be moved; it stores the definition, and moves nothing'] as const
 const WHO = ['by', 'reason'] as const satisfies readonly FlagName[]
 
 /** How verbs act on many runs, for help. */
@@ -184,7 +185,12 @@ export const ACT: readonly Verb[] = [
     summary: 'to another version',
     about: `Moves a run to another version of its workflow, whose definition the config must have. It is refused while a step runs, or if what has begun does not fit. ${OF_MANY}`,
     args: [RUNS],
-    flags: ['to', ...WHO, ...MANY],
+    flags: [
+      'to',
+      ...WHO,
+      // The engine stores the definition before it decides.
+      ...MANY.map((name) => (name === 'dry-run' ? DRY_MOVE : name)),
+    ],
     examples: [{ command: 'move order:9182 --to 4 --dry-run', about: 'whether it can be moved' }],
     access: 'write',
     load: () => import('../verbs/move.ts'),
