@@ -88,7 +88,7 @@ describe('belay graph', () => {
     const name = await belay(['graph', 'fulfill-order'], { env })
     const formats = await belay(['graph', 'fulfil-order', '--mermaid', '--dot'], { env })
 
-    expect(version.stderr).toContain('version 9 of workflow "fulfil-order" is not stored.')
+    expect(version.stderr).toContain('Version 9 of workflow "fulfil-order" is not stored.')
     expect([version.status, name.status, formats.status]).toEqual([1, 1, 2])
     expect(name.stderr).toContain('Did you mean "fulfil-order"?')
   })

@@ -23,13 +23,21 @@ export function width(text: string): number {
 export function cut(text: string, columns: number): string {
   // A text of a payload may be long; what is not looked at costs nothing.
   const start = text.slice(0, columns * 8)
-  if (start === text && width(text) <= columns) return text
+  if (start === text && widest(text) <= columns) return text
   let kept = ''
   for (const { segment } of new Intl.Segmenter().segment(start)) {
-    if (width(kept + segment) > columns - 1) break
+    if (widest(kept + segment) > columns - 1) break
     kept += segment
   }
   return `${kept.trimEnd()}…`
+}
+
+/** How many columns a text takes at most: terminals differ in whether joined emoji are one sign. */
+function widest(text: string): number {
+  return Math.max(
+    width(text),
+    [...text].reduce((sum, sign) => sum + width(sign), 0),
+  )
 }
 
 export function pad(text: string, columns: number): string {

@@ -34,7 +34,9 @@ export async function testStore({
     adapter,
     env: { DATABASE_URL: url, BELAY_SCHEMA: schema },
     engine(options = {}) {
-      const engine = createEngine({ adapter, logger: false, tick: '50ms', ...options })
+      // An engine closes its adapter with itself.
+      const own = postgres(url, { schema, autoMigrate: false, connectionsMax: 5 })
+      const engine = createEngine({ adapter: own, logger: false, tick: '50ms', ...options })
       onEnd(() => engine.close())
       return engine
     },
