@@ -1,3 +1,4 @@
+import { dirname, resolve } from 'node:path'
 import { createEngine, type Engine, type WorkflowDefinition } from '@belay/workflow'
 import { type Duration, durationMs } from '@belay/workflow/adapter'
 import type { SqlAdapter } from '@belay/workflow-postgres'
@@ -37,7 +38,9 @@ export async function openStore(
   const { url, from } = sourceOf(flags, process.env, config, path)
   const schema = flags.schema ?? process.env['BELAY_SCHEMA'] ?? config.schema ?? 'belay'
   const workflows = config.workflows ?? []
-  const adapter = await adapterOf(url, { schema, timeout: flags.timeout })
+  // A directory is named from where it was named.
+  const folder = from === path ? dirname(path) : process.cwd()
+  const adapter = await adapterOf(url, { schema, timeout: flags.timeout, folder })
   const engine = createEngine({ adapter, workflows, logger: false })
   return {
     engine,
@@ -74,12 +77,16 @@ function sourceOf(
 
 async function adapterOf(
   url: string,
-  { schema, timeout }: { readonly schema: string; readonly timeout: string | undefined },
+  {
+    schema,
+    timeout,
+    folder,
+  }: { readonly schema: string; readonly timeout: string | undefined; readonly folder: string },
 ): Promise<SqlAdapter> {
   const shared = { schema, autoMigrate: false }
   if (url.startsWith('pglite:')) {
     const { pglite } = await import('@belay/workflow-postgres/pglite')
-    return pglite(url.slice('pglite:'.length), shared)
+    return pglite(directoryOf(url.slice('pglite:'.length), folder), shared)
   }
   if (!/^postgres(ql)?:\/\//.test(url)) {
     throw misused('A store is named by postgres://user@host/database, or by pglite:./directory.')
@@ -87,4 +94,9 @@ async function adapterOf(
   const { postgres } = await import('@belay/workflow-postgres')
   const queryTimeoutMs = timeout === undefined ? TIMEOUT_MS : durationMs(timeout as Duration, '--timeout')
   return postgres(url, { ...shared, listen: false, connectionsMax: 4, queryTimeoutMs })
+}
+
+/** Other places of PGlite, like `memory://`, are no directories. */
+function directoryOf(place: string, folder: string): string {
+  return place.includes('://') ? place : resolve(folder, place)
 }

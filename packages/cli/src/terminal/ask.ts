@@ -1,4 +1,3 @@
-import { createInterface } from 'node:readline/promises'
 import type { Call } from '../call.ts'
 import { misused, refused } from '../cli-error.ts'
 
@@ -15,16 +14,38 @@ export async function ask(
   question: string,
 ): Promise<string> {
   process.stderr.write(question)
-  const lines = createInterface({ input: process.stdin })
-  try {
-    const ended = new Promise<string>((resolve) => lines.once('close', () => resolve('')))
-    return (await Promise.race([lines.question('', { signal }), ended])).trim()
-  } catch (error) {
-    if (signal.aborted) throw refused('Nothing was done.')
-    throw error
-  } finally {
-    lines.close()
-  }
+  return (await lineFrom(process.stdin, signal)).trim()
+}
+
+/** Takes one line and leaves what follows to the next question. */
+function lineFrom(stdin: NodeJS.ReadableStream, signal: AbortSignal): Promise<string> {
+  if (!stdin.readable) return Promise.resolve('')
+  stdin.setEncoding('utf8')
+  return new Promise((resolve, reject) => {
+    let typed = ''
+    const stop = () => {
+      stdin.off('data', onData).off('end', onEnd).pause()
+      signal.removeEventListener('abort', onAbort)
+    }
+    const onData = (text: string | Buffer) => {
+      typed += String(text)
+      const at = typed.indexOf('\n')
+      if (at < 0) return
+      stop()
+      if (at + 1 < typed.length) stdin.unshift(typed.slice(at + 1))
+      resolve(typed.slice(0, at))
+    }
+    const onEnd = () => {
+      stop()
+      resolve(typed)
+    }
+    const onAbort = () => {
+      stop()
+      reject(refused('Nothing was done.'))
+    }
+    signal.addEventListener('abort', onAbort, { once: true })
+    stdin.on('data', onData).on('end', onEnd).resume()
+  })
 }
 
 /**
