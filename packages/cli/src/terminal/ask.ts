@@ -1,4 +1,4 @@
-import type { Call } from '../call.ts'
+import type { Call, CallProcess } from '../call.ts'
 import { misused, refused } from '../cli-error.ts'
 
 type Asking = Pick<Call, 'process' | 'signal' | 'flags'>
@@ -14,11 +14,14 @@ export async function ask(
   question: string,
 ): Promise<string> {
   process.stderr.write(question)
-  return (await lineFrom(process.stdin, signal)).trim()
+  return (await lineFrom(process, signal)).trim()
 }
 
 /** Takes one line and leaves what follows to the next question. */
-function lineFrom(stdin: NodeJS.ReadableStream, signal: AbortSignal): Promise<string> {
+function lineFrom(
+  { stdin, stderr }: Pick<CallProcess, 'stdin' | 'stderr'>,
+  signal: AbortSignal,
+): Promise<string> {
   if (!stdin.readable) return Promise.resolve('')
   stdin.setEncoding('utf8')
   return new Promise((resolve, reject) => {
@@ -41,6 +44,8 @@ function lineFrom(stdin: NodeJS.ReadableStream, signal: AbortSignal): Promise<st
     }
     const onAbort = () => {
       stop()
+      // After the ^C of the terminal.
+      stderr.write('\n')
       reject(refused('Nothing was done.'))
     }
     signal.addEventListener('abort', onAbort, { once: true })
