@@ -1,4 +1,8 @@
 import { randomBytes } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { define } from '@belay/workflow'
 import { migrate, postgres, postgresTransaction } from '@belay/workflow-postgres'
 import { describe, expect, inject, it, onTestFinished } from 'vitest'
@@ -77,6 +81,22 @@ describe('belay migrate', () => {
     const adapter = postgres(url, { schema })
     onTestFinished(() => adapter.close())
     expect((await adapter.planMigration()).pending.length).toBeGreaterThan(5)
+  })
+
+  it('makes a directory of PGlite, which no other verb does', async () => {
+    const cwd = await mkdtemp(join(tmpdir(), 'belay-migrate-'))
+    onTestFinished(() => rm(cwd, { recursive: true, force: true }))
+    const url = ['--url', 'pglite:./data']
+
+    const looked = await belay(['list', ...url], { cwd })
+    const plan = await belay(['migrate', '--dry-run', ...url], { cwd })
+
+    expect(looked.stderr).toBe(
+      `There is no directory ${join(cwd, 'data')}: it is made by its program, or by migrate.\n  belay migrate\n`,
+    )
+    expect([looked.status, plan.status, existsSync(join(cwd, 'data'))]).toEqual([3, 3, false])
+    expect((await belay(['migrate', ...url], { cwd })).status).toBe(0)
+    expect((await belay(['list', ...url], { cwd })).stderr).toBe('There are no runs yet.\n')
   })
 
   it('shows no statements without a dry run', async () => {

@@ -1,9 +1,10 @@
+import { existsSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { createEngine, type Engine, type WorkflowDefinition } from '@belay/workflow'
 import { type Duration, durationMs } from '@belay/workflow/adapter'
 import type { SqlAdapter } from '@belay/workflow-postgres'
 import type { CallProcess } from '../call.ts'
-import { misused } from '../cli-error.ts'
+import { CliError, misused } from '../cli-error.ts'
 import type { FlagsGiven } from '../table/flags.ts'
 import { type BelayConfig, findConfig, loadConfig } from './config.ts'
 import { placeOf, type Source } from './place.ts'
@@ -32,6 +33,8 @@ const TIMEOUT_MS = 10_000
 export async function openStore(
   flags: FlagsGiven,
   process: Pick<CallProcess, 'env' | 'cwd'>,
+  /** Whether a directory of PGlite that is not there yet is made. */
+  { mayCreate = false }: { readonly mayCreate?: boolean } = {},
 ): Promise<Store> {
   const path = findConfig(process.cwd(), flags.config)
   const config = path === undefined ? {} : await loadConfig(path)
@@ -40,7 +43,7 @@ export async function openStore(
   const workflows = config.workflows ?? []
   // A directory is named from where it was named.
   const folder = from === path ? dirname(path) : process.cwd()
-  const adapter = await adapterOf(url, { schema, timeout: flags.timeout, folder })
+  const adapter = await adapterOf(url, { schema, timeout: flags.timeout, folder, mayCreate })
   const engine = createEngine({ adapter, workflows, logger: false })
   return {
     engine,
@@ -81,12 +84,25 @@ async function adapterOf(
     schema,
     timeout,
     folder,
-  }: { readonly schema: string; readonly timeout: string | undefined; readonly folder: string },
+    mayCreate,
+  }: {
+    readonly schema: string
+    readonly timeout: string | undefined
+    readonly folder: string
+    readonly mayCreate: boolean
+  },
 ): Promise<SqlAdapter> {
   const shared = { schema, autoMigrate: false }
   if (url.startsWith('pglite:')) {
+    const directory = directoryOf(url.slice('pglite:'.length), folder)
+    if (!mayCreate && !directory.includes('://') && !existsSync(directory)) {
+      throw new CliError(`There is no directory ${directory}: it is made by its program, or by migrate.`, {
+        status: 3,
+        commands: ['migrate'],
+      })
+    }
     const { pglite } = await import('@belay/workflow-postgres/pglite')
-    return pglite(directoryOf(url.slice('pglite:'.length), folder), shared)
+    return pglite(directory, shared)
   }
   if (!/^postgres(ql)?:\/\//.test(url)) {
     throw misused('A store is named by postgres://user@host/database, or by pglite:./directory.')
