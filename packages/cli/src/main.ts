@@ -29,7 +29,9 @@ export async function main(
       signal,
       async connect() {
         const { openStore } = await import('./store/store.ts')
-        store ??= await openStore(flags, process)
+        // Looking at a store makes none.
+        const mayCreate = verb.name === 'migrate' && flags['dry-run'] !== true
+        store ??= await openStore(flags, process, { mayCreate })
         return store
       },
     }

@@ -49,7 +49,8 @@ export function parse(
       typed = typedOf(verb, command)
     })
   }
-  for (const command of [program, ...families.values(), ...program.commands]) {
+  const members = program.commands.flatMap(({ commands }) => commands)
+  for (const command of [program, ...program.commands, ...members]) {
     // A family alone shows its help as if it were an error.
     command.configureOutput({ writeOut, writeErr: writeOut })
   }

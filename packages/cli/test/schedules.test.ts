@@ -116,6 +116,14 @@ describe('belay schedules', () => {
     },
   )
 
+  it('a member of the family has help, and misses its argument, in the same streams as others', async () => {
+    const help = await belay(['schedules', 'preview', '--help'])
+    const missing = await belay(['schedules', 'preview'])
+
+    expect(help.stdout).toMatch(/^belay schedules preview <schedule> \[flags\]\n/)
+    expect([missing.stdout, missing.stderr, missing.status]).toEqual(['', 'Schedule is missing.\n', 2])
+  })
+
   it('without a verb shows its verbs', async () => {
     const { stdout } = await belay(['schedules'])
 

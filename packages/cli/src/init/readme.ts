@@ -34,7 +34,7 @@ npm start -- nowhere    # shipping fails: the order is refunded and released
 npx belay list
 \`\`\`
 
-Stop the worker with \`kill -9\` in the middle of an order, and start it again: the order goes on.`,
+Stop the worker, start an order, and start the worker again: the order has waited, and goes on.`,
   pglite: `\`\`\`sh
 npm install
 npm test
@@ -43,8 +43,8 @@ npm start -- nowhere    # shipping fails: the order is refunded and released
 npx belay list
 \`\`\`
 
-PostgreSQL runs in the process, and keeps its data in \`data/\`. One process at a time can open it: \`npx belay\` waits for no other,
-it says which one holds the directory. For several processes use PostgreSQL.`,
+PostgreSQL runs in the process, and keeps its data in \`data/\`. Only one process at a time can open it: let the program end before
+you call \`npx belay\`. For several processes use PostgreSQL.`,
 }
 
 const FILES: Readonly<Record<StoreKind, string>> = {

@@ -1,8 +1,9 @@
-import { resolve } from 'node:path'
+import { existsSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
 import { createEngine, type Engine, type WorkflowDefinition } from '@belay/workflow'
 import { type Duration, durationMs } from '@belay/workflow/adapter'
 import type { SqlAdapter } from '@belay/workflow-postgres'
-import { misused } from '../cli-error.ts'
+import { CliError, misused } from '../cli-error.ts'
 import type { FlagsGiven } from '../table/flags.ts'
 import { type BelayConfig, findConfig, loadConfig } from './config.ts'
 import { placeOf, type Source } from './place.ts'
@@ -34,13 +35,20 @@ export interface Store {
 const TIMEOUT_MS = 10_000
 
 /** Finds the store of a call and makes an engine for it, which connects with the first question. Throws a `CliError` if no store is named. */
-export async function openStore(flags: FlagsGiven, process: Surroundings): Promise<Store> {
+export async function openStore(
+  flags: FlagsGiven,
+  process: Surroundings,
+  /** Whether a directory of PGlite that is not there yet is made. */
+  { mayCreate = false }: { readonly mayCreate?: boolean } = {},
+): Promise<Store> {
   const path = findConfig(process.cwd(), flags.config)
   const config = path === undefined ? {} : await loadConfig(path)
   const { url, from } = sourceOf(flags, process.env, config, path)
   const schema = flags.schema ?? process.env['BELAY_SCHEMA'] ?? config.schema ?? 'belay'
   const workflows = config.workflows ?? []
-  const adapter = await adapterOf(url, { schema, timeout: flags.timeout, cwd: process.cwd() })
+  // A directory is named from where it was named.
+  const folder = from === path ? dirname(path) : process.cwd()
+  const adapter = await adapterOf(url, { schema, timeout: flags.timeout, folder, mayCreate })
   const engine = createEngine({ adapter, workflows, logger: false })
   return {
     engine,
@@ -80,13 +88,26 @@ async function adapterOf(
   {
     schema,
     timeout,
-    cwd,
-  }: { readonly schema: string; readonly timeout: string | undefined; readonly cwd: string },
+    folder,
+    mayCreate,
+  }: {
+    readonly schema: string
+    readonly timeout: string | undefined
+    readonly folder: string
+    readonly mayCreate: boolean
+  },
 ): Promise<SqlAdapter> {
   const shared = { schema, autoMigrate: false }
   if (url.startsWith('pglite:')) {
+    const directory = directoryOf(url.slice('pglite:'.length), folder)
+    if (!mayCreate && !directory.includes('://') && !existsSync(directory)) {
+      throw new CliError(`There is no directory ${directory}: it is made by its program, or by migrate.`, {
+        status: 3,
+        commands: ['migrate'],
+      })
+    }
     const { pglite } = await import('@belay/workflow-postgres/pglite')
-    return pglite(resolve(cwd, url.slice('pglite:'.length)), shared)
+    return pglite(directory, shared)
   }
   if (!/^postgres(ql)?:\/\//.test(url)) {
     throw misused('A store is named by postgres://user@host/database, or by pglite:./directory.')
@@ -94,4 +115,9 @@ async function adapterOf(
   const { postgres } = await import('@belay/workflow-postgres')
   const queryTimeoutMs = timeout === undefined ? TIMEOUT_MS : durationMs(timeout as Duration, '--timeout')
   return postgres(url, { ...shared, listen: false, connectionsMax: 4, queryTimeoutMs })
+}
+
+/** Other places of PGlite, like `memory://`, are no directories. */
+function directoryOf(place: string, folder: string): string {
+  return place.includes('://') ? place : resolve(folder, place)
 }

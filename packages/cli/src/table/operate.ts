@@ -9,7 +9,7 @@ const LIMITS: readonly Verb[] = [
     group: 'operate',
     summary: 'how much may be under way at once',
     about:
-      'Lists the limits that workers have declared: what each key of a limit allows, how much is in use, and how many steps wait. What was set at run time goes before what code declares.',
+      'Lists the limits that workers have declared: what each key of a limit allows, how much is in use, and how many steps wait. What was set at run time, with limits set, goes before what code declares, until limits reset.',
     examples: [{ command: 'limits', about: 'all limits with their use' }],
     access: 'read',
     load: () => import('../verbs/limits.ts'),

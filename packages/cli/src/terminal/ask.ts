@@ -1,5 +1,4 @@
-import { createInterface } from 'node:readline/promises'
-import type { Call } from '../call.ts'
+import type { Call, CallProcess } from '../call.ts'
 import { misused, refused } from '../cli-error.ts'
 
 type Asking = Pick<Call, 'process' | 'signal' | 'flags'>
@@ -15,20 +14,43 @@ export async function ask(
   question: string,
 ): Promise<string> {
   process.stderr.write(question)
-  const lines = createInterface({ input: process.stdin })
-  try {
-    const ended = new Promise<undefined>((resolve) => lines.once('close', () => resolve(undefined)))
-    const line = await Promise.race([lines.question('', { signal }), ended])
-    // Nobody typed a line break.
-    if (line === undefined) process.stderr.write('\n')
-    return line?.trim() ?? ''
-  } catch (error) {
-    if (!signal.aborted) throw error
-    process.stderr.write('\n')
-    throw refused('Nothing was done.')
-  } finally {
-    lines.close()
-  }
+  return (await lineFrom(process, signal)).trim()
+}
+
+/** Takes one line and leaves what follows to the next question. */
+function lineFrom(
+  { stdin, stderr }: Pick<CallProcess, 'stdin' | 'stderr'>,
+  signal: AbortSignal,
+): Promise<string> {
+  if (!stdin.readable) return Promise.resolve('')
+  stdin.setEncoding('utf8')
+  return new Promise((resolve, reject) => {
+    let typed = ''
+    const stop = () => {
+      stdin.off('data', onData).off('end', onEnd).pause()
+      signal.removeEventListener('abort', onAbort)
+    }
+    const onData = (text: string | Buffer) => {
+      typed += String(text)
+      const at = typed.indexOf('\n')
+      if (at < 0) return
+      stop()
+      if (at + 1 < typed.length) stdin.unshift(typed.slice(at + 1))
+      resolve(typed.slice(0, at))
+    }
+    const onEnd = () => {
+      stop()
+      resolve(typed)
+    }
+    const onAbort = () => {
+      stop()
+      // After the ^C of the terminal.
+      stderr.write('\n')
+      reject(refused('Nothing was done.'))
+    }
+    signal.addEventListener('abort', onAbort, { once: true })
+    stdin.on('data', onData).on('end', onEnd).resume()
+  })
 }
 
 /**
