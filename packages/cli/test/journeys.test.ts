@@ -234,7 +234,7 @@ const COMMANDS = '\u001b]0;owned\u0007\u001b[2J\u009b31m\r\u202egpj\u2066x\u200f
 
 /** The characters that a terminal would obey, and the commands with which `belay` itself redraws. */
 const OBEYED = /[^\P{C}\n\r\t\u200d]/gu
-const OWN = new RegExp(`${ESCAPE.replace('[', '\\[')}(?:\\?25[hl]|\\d*[ABGJK]|\\d*;?\\d*H)`, 'g')
+const OWN = new RegExp(`${ESCAPE.replace('[', '\\[')}(?:\\?(?:25|7)[hl]|\\d*[ABGJK]|\\d*;?\\d*H)`, 'g')
 
 describe('texts of users', () => {
   it('never reach the terminal as commands', async () => {

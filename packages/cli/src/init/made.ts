@@ -1,8 +1,8 @@
-import { gitignore, manifest, tsconfig } from './package-files.ts'
+import { gitignore, manifest, type StoreKind, tsconfig } from './package-files.ts'
 import { config, orderTestTs, orderTs, plainConfig, programs } from './program-files.ts'
 import { compose, readme } from './readme.ts'
 
-export type StoreKind = 'postgres' | 'pglite'
+export type { StoreKind } from './package-files.ts'
 
 /** What `belay init` writes. */
 export interface Made {

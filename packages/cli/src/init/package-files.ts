@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
-import type { StoreKind } from './made.ts'
+
+export type StoreKind = 'postgres' | 'pglite'
 
 /** The packages of Belay have one version. */
 function belayVersion(): string {

@@ -1,4 +1,4 @@
-import type { StoreKind } from './made.ts'
+import type { StoreKind } from './package-files.ts'
 
 export const orderTs = `import { define, PermanentError, unchecked } from '@belay/workflow'
 

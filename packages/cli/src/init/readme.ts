@@ -1,4 +1,4 @@
-import type { StoreKind } from './made.ts'
+import type { StoreKind } from './package-files.ts'
 
 export const compose = `services:
   postgres:

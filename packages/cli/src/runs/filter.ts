@@ -37,11 +37,7 @@ function limitLine(text: string): { limit: string; key?: string } {
 }
 
 /** An age before the store's now, or an instant. */
-export async function instantOf(
-  store: Store,
-  flag: string,
-  text: string | undefined,
-): Promise<Date | undefined> {
+async function instantOf(store: Store, flag: string, text: string | undefined): Promise<Date | undefined> {
   if (text === undefined) return undefined
   if (/^\d+(\.\d+)?\s*[a-z]+$/i.test(text)) {
     return new Date((await store.now()).getTime() - durationMs(text as Duration, `--${flag}`))

@@ -22,7 +22,13 @@ function lineFrom(
   { stdin, stderr }: Pick<CallProcess, 'stdin' | 'stderr'>,
   signal: AbortSignal,
 ): Promise<string> {
-  if (!stdin.readable) return Promise.resolve('')
+  // Nobody typed a line break, or it was Ctrl-C.
+  const endLine = () => stderr.write('\n')
+  const nothingDone = () => refused('Nothing was done.')
+  if (signal.aborted || !stdin.readable) {
+    endLine()
+    return signal.aborted ? Promise.reject(nothingDone()) : Promise.resolve('')
+  }
   stdin.setEncoding('utf8')
   return new Promise((resolve, reject) => {
     let typed = ''
@@ -40,13 +46,13 @@ function lineFrom(
     }
     const onEnd = () => {
       stop()
+      endLine()
       resolve(typed)
     }
     const onAbort = () => {
       stop()
-      // After the ^C of the terminal.
-      stderr.write('\n')
-      reject(refused('Nothing was done.'))
+      endLine()
+      reject(nothingDone())
     }
     signal.addEventListener('abort', onAbort, { once: true })
     stdin.on('data', onData).on('end', onEnd).resume()

@@ -27,7 +27,7 @@ export async function transcript(shop: Shop, commands: readonly (readonly string
 }
 
 /** The same on every machine at every time: ids, times and durations are made alike. */
-export function lasting(text: string, ids: readonly string[]): string {
+function lasting(text: string, ids: readonly string[]): string {
   let told = text
   ids.forEach((id, index) => {
     // The longest forms first: a short one begins each of them.
