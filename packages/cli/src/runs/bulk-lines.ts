@@ -3,7 +3,7 @@ import type { Call } from '../call.ts'
 import type { Store } from '../store/store.ts'
 import { safe, wrap } from '../terminal/text.ts'
 import { moment } from '../terminal/time.ts'
-import type { ActionOnRuns } from './act.ts'
+import type { ActionOnRuns } from './action.ts'
 import { nameOf, shortIds } from './names.ts'
 import { typedCommand } from './typed.ts'
 

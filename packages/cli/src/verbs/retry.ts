@@ -1,6 +1,7 @@
 import type { Call } from '../call.ts'
 import { misused } from '../cli-error.ts'
-import { type ActionOnRuns, type Aim, act, actOn, aimed, statusChange } from '../runs/act.ts'
+import { act, actOn, aimed, statusChange } from '../runs/act.ts'
+import type { ActionOnRuns, Aim } from '../runs/action.ts'
 import { PREFIX } from '../runs/names.ts'
 import type { ExitStatus } from '../table/verb.ts'
 

@@ -1,5 +1,6 @@
 import type { Call } from '../call.ts'
-import { type ActionOnRuns, act, aimed, statusChange } from '../runs/act.ts'
+import { act, aimed, statusChange } from '../runs/act.ts'
+import type { ActionOnRuns } from '../runs/action.ts'
 import type { ExitStatus } from '../table/verb.ts'
 
 /** `belay pause`, `resume` and `cancel`. */
