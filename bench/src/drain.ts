@@ -15,6 +15,7 @@ export interface Drain {
   /** The worker awaits the result of every run. Only with `startedBy: 'itself'`. */
   readonly awaitsResults?: boolean
   readonly keepsAttempts?: boolean
+  readonly isSurrounded?: boolean
   /** Default 180 s. */
   readonly timeoutMs?: number
 }

@@ -46,6 +46,7 @@ const CHAPTERS = [
       ['docs/engine.md', 'Engine and adapters'],
       ['docs/deployment.md', 'Deployment'],
       ['docs/database.md', 'Database and pool'],
+      ['docs/cli.md', 'The command line'],
       ['docs/operations.md', 'Operations'],
       ['docs/observability.md', 'Observability'],
       ['docs/control.md', 'Acting on runs'],

@@ -8,6 +8,7 @@ interface Case {
   readonly workload: WorkloadName
   readonly startedBy: 'itself' | 'another'
   readonly keepsAttempts?: boolean
+  readonly isSurrounded?: boolean
 }
 
 const CASES: readonly Case[] = [
@@ -21,6 +22,7 @@ const CASES: readonly Case[] = [
   // The worker must read runs that another process started before it can run them.
   { name: 'chain of 3, started by another process', workload: 'chain', startedBy: 'another' },
   { name: 'chain of 3, attempts kept', workload: 'chain', startedBy: 'itself', keepsAttempts: true },
+  { name: 'chain of 3, with one `around`', workload: 'chain', startedBy: 'itself', isSurrounded: true },
 ]
 
 export const drainSection: Section = {
@@ -40,7 +42,7 @@ export const drainSection: Section = {
 }
 
 async function drainOnce(
-  { name, workload: workloadName, startedBy, keepsAttempts = false }: Case,
+  { name, workload: workloadName, startedBy, keepsAttempts = false, isSurrounded = false }: Case,
   { bench, record, round }: { bench: Bench; record: Recorder; round: number },
 ): Promise<void> {
   const workload: Workload = WORKLOADS[workloadName]
@@ -50,7 +52,7 @@ async function drainOnce(
   const { stepsPerSecond, runsPerSecond } = await bench.server.freshDatabase((url) =>
     drain({
       ...{ store: { kind: 'postgres', url }, workload: workloadName, runs },
-      ...{ startedBy, warmUpRuns, keepsAttempts },
+      ...{ startedBy, warmUpRuns, keepsAttempts, isSurrounded },
     }),
   )
   const bar = 'Belay, one worker'

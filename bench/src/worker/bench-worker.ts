@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { createEngine, type Engine, type RunHandle } from '@belay/workflow'
+import { type Around, createEngine, type Engine, type RunHandle } from '@belay/workflow'
 import { WORKLOADS, type Workload } from '../workloads.ts'
 import { awaitAll, measureResults, type ResultLatencies, runAndAwait } from './awaiting.ts'
 import type { Commands, Latencies, WorkerSetup, WorkerUsage } from './messages.ts'
@@ -135,12 +135,17 @@ export class BenchWorker implements Readonly<{ [Name in keyof Commands]: Verb<Na
   }
 }
 
-function engineOn(store: OpenedStore, workload: Workload, { keepsAttempts, settings }: WorkerSetup): Engine {
+function engineOn(
+  store: OpenedStore,
+  workload: Workload,
+  { keepsAttempts, isSurrounded, settings }: WorkerSetup,
+): Engine {
   const { workflow } = workload
   const concurrency = settings === 'default' ? {} : { concurrency: workload.concurrency }
   const workflows = workload === WORKLOADS.patient ? PATIENT : [workflow]
   const attempts = keepsAttempts === true ? ({ attempts: 'keep' } as const) : {}
-  return createEngine({ adapter: store.adapter, workflows, ...concurrency, ...attempts })
+  const around: readonly Around[] = isSurrounded === true ? [(_, next) => next()] : []
+  return createEngine({ adapter: store.adapter, workflows, around, ...concurrency, ...attempts })
 }
 
 async function warmUp(setup: WorkerSetup, workload: Workload): Promise<void> {

@@ -19,6 +19,8 @@ export interface WorkerSetup {
   readonly settings?: 'default' | 'tuned'
   /** Each attempt is kept as a row. */
   readonly keepsAttempts?: boolean
+  /** One hook surrounds each handler. */
+  readonly isSurrounded?: boolean
   /** The application name of its connections, to identify them. */
   readonly name?: string
 }

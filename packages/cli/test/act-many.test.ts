@@ -70,7 +70,7 @@ describe('an action on many runs', () => {
     expect(instead).toHaveLength(4) // The verb and three ids.
     expect(lines.filter((line) => line.length > 80 && !line.includes('\r'))).toEqual([])
     expect(asked).toMatch(/^Type 41 to retry them, as ops: \r {2}░{20} {2}1 of 41\r/)
-    expect(asked.endsWith(`\r  ${'█'.repeat(20)}  41 of 41`)).toBe(true)
+    expect(asked.endsWith(`\r  ${'█'.repeat(20)}  41 of 41\nFollow: belay watch --all`)).toBe(true)
     expect(stdout).toBe('41 retried, 0 refused.\n')
     expect(status).toBe(0)
     await expect.poll(() => countOf(worker, 'completed')).toBe(41)

@@ -22,7 +22,7 @@ describe.skipIf(process.env['BELAY_OFFLINE'] === '1')('belay init, from the pack
     folder = await mkdtemp(join(tmpdir(), 'belay-packed-init-'))
     project = join(folder, 'shop')
     await mkdir(project)
-    await execute(process.execPath, [join(root, 'packages/cli/dist/bin.js'), 'init', '--pglite'], {
+    await execute(process.execPath, [join(root, 'packages/cli/bundle/bin.js'), 'init', '--pglite'], {
       cwd: project,
       env: plainEnvironment(),
     })
@@ -66,6 +66,7 @@ describe.skipIf(process.env['BELAY_OFFLINE'] === '1')('belay init, from the pack
   })
 
   it('the packed command line makes a project on PostgreSQL that does the same in two processes', async () => {
+    const began = performance.now()
     const cwd = join(folder, 'shop-2')
     await mkdir(cwd)
     await run(cwd, {}, belay(), 'init', '--postgres')
@@ -74,16 +75,39 @@ describe.skipIf(process.env['BELAY_OFFLINE'] === '1')('belay init, from the pack
     const env = { DATABASE_URL: server.url }
     expect(await run(cwd, env, belay(), 'migrate')).toContain('0000_tables')
     await run(cwd, env, join(project, 'node_modules/.bin/tsc'))
-    worker = spawn(process.execPath, ['dist/src/worker.js'], { cwd, env: { ...plainEnvironment(), ...env } })
     let told = ''
-    worker.stdout!.on('data', (text: Buffer) => {
-      told += text
-    })
-    await expect.poll(() => told, { timeout: 20_000 }).toContain('The worker has started.')
+    const startWorker = async () => {
+      told = ''
+      worker = spawn(process.execPath, ['dist/src/worker.js'], {
+        cwd,
+        env: { ...plainEnvironment(), ...env },
+      })
+      worker.stdout!.on('data', (text: Buffer) => {
+        told += text
+      })
+      await expect.poll(() => told, { timeout: 20_000 }).toContain('The worker has started.')
+    }
+    await startWorker()
 
     expect(await run(cwd, env, 'npm', 'start')).toContain('rope shipped to Zurich')
     expect(await run(cwd, env, 'npm', 'start', '--', 'nowhere')).toContain('Undone: 2 of 2.')
     expect(told).toMatch(/refunded ch_1\nreleased rope-1\n/)
     expect(await run(cwd, env, belay(), 'doctor')).toContain('healthy')
+
+    // kill -9, an order that nobody takes, why, and how it goes on.
+    worker!.kill('SIGKILL')
+    const order = run(cwd, env, 'npm', 'start')
+    const open = async () =>
+      JSON.parse(await run(cwd, env, belay(), 'list', '--status', 'running', '--json')).runs
+    await expect.poll(open, { timeout: 20_000 }).toHaveLength(1)
+    const [{ id }] = await open()
+    const why = () => run(cwd, env, belay(), 'explain', id, '--all')
+    await expect.poll(why, { timeout: 60_000, interval: 1_000 }).toMatch(/no worker is live|no live worker/i)
+    await startWorker()
+    expect(await order).toContain('rope shipped to Zurich')
+    expect(await run(cwd, env, belay(), 'show', id)).toContain('completed')
+    console.log(
+      `From init to the order that a new worker finished: ${Math.round((performance.now() - began) / 1_000)} s, installing apart.`,
+    )
   })
 })

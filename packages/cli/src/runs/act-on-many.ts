@@ -74,6 +74,7 @@ async function change(
   else {
     const rest = isStopped ? ` Stopped: ${left} ${left === 1 ? 'is' : 'are'} as before.` : ''
     out.line(`${result.changed} ${action.done}, ${result.refused.length} refused.${rest}`)
+    if (action.isFollowed && result.changed > 0) out.note('Follow: belay watch --all')
   }
   return isStopped || hasRefused(result) ? 1 : 0
 }

@@ -13,8 +13,7 @@ type About = Pick<RunSummary, 'id' | 'key'> | { readonly filter: string }
  */
 export function commandFor(action: OfferedAction, about: About): string | undefined {
   const { verb, step, run } = action
-  const named =
-    run !== undefined ? nameOf({ id: run, key: undefined }) : 'filter' in about ? about.filter : nameOf(about)
+  const named = namedBy(run, about)
   const of = step === undefined ? named : `${named} ${quoted(step)}`
   const reason = `--reason '${REASON_OPEN}'`
   switch (verb) {
@@ -50,6 +49,12 @@ export function commandFor(action: OfferedAction, about: About): string | undefi
     case 'dropForgotten':
       return undefined
   }
+}
+
+function namedBy(run: string | undefined, about: About): string {
+  if ('id' in about && (run ?? about.id) === about.id) return nameOf(about)
+  if (run !== undefined) return nameOf({ id: run, key: undefined })
+  return 'filter' in about ? about.filter : nameOf(about)
 }
 
 /** As a shell takes it. */

@@ -1,4 +1,4 @@
-import type { Explanation, RunSummary, StepExplanation } from '@belay/workflow'
+import type { Explanation, OfferedAction, RunSummary, StepExplanation } from '@belay/workflow'
 import type { Call } from '../call.ts'
 import { commandFor } from '../runs/commands.ts'
 import { nameOf, runNamed } from '../runs/names.ts'
@@ -34,13 +34,14 @@ interface ToShow {
 /** What a run and its open steps wait for, with the commands that fit. */
 export function explanationLines(shown: ToShow): readonly string[] {
   const { out, explanation, about, all } = shown
-  const { steps, more, skipped, continued, followUp, sentence } = explanation
+  const { steps, more, skipped, continued, followUp, sentence, actions } = explanation
   const named = all ? steps : important(steps)
   const others = all ? [...more, ...skipped, ...continued] : more
   const hidden = steps.length - named.length
   const hint = out.isTerminal ? `: belay explain ${nameOf(about)} --all` : '.'
   return [
     ...paragraph(out, sentence),
+    ...commandLines(actions, about),
     ...(named.length > 0 ? [''] : []),
     ...named.flatMap((step) => stepLines(shown, step)),
     ...others.flatMap((other) => paragraph(out, other.sentence, '·')),
@@ -74,12 +75,20 @@ function stepLines({ out, explanation, about, now }: ToShow, step: StepExplanati
   const { sentence, until, error, actions } = step
   const left = until === undefined || until <= now ? '' : ` (${span(until.getTime() - now.getTime())} left)`
   const frame = error?.stack?.trim().split('\n')[0]?.trim() ?? ''
-  const commands = actions.flatMap((action) => commandFor(action, about) ?? [])
   return [
     ...paragraph(out, `${sentence}${left}`, out.shape(markOf(explanation, step))),
     ...(frame === '' ? [] : [`      ${safe(frame)}`]),
-    ...commands.map((command) => `    belay ${safe(command)}`),
+    ...commandLines(actions, about),
   ]
+}
+
+function commandLines(
+  actions: readonly OfferedAction[],
+  about: Pick<RunSummary, 'id' | 'key'>,
+): readonly string[] {
+  return actions
+    .flatMap((action) => commandFor(action, about) ?? [])
+    .map((command) => `    belay ${safe(command)}`)
 }
 
 /** On a terminal in lines of its width, behind the mark; else one line without a mark. */

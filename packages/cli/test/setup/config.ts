@@ -9,9 +9,10 @@ export async function configFolder(definitions: string): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'belay-config-'))
   onTestFinished(() => rm(folder, { recursive: true }))
   const library = relative(folder, fileURLToPath(new URL('../../../workflow/src/index.ts', import.meta.url)))
+  const shop = relative(folder, fileURLToPath(new URL('fulfil-order.ts', import.meta.url)))
   await writeFile(
     join(folder, 'belay.config.ts'),
-    `import { define } from ${JSON.stringify(library)}\nexport default { workflows: ${definitions} }\n`,
+    `import { define } from ${JSON.stringify(library)}\nimport { fulfil } from ${JSON.stringify(shop)}\nexport default { workflows: ${definitions} }\n`,
   )
   return folder
 }
