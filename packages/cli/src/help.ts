@@ -46,7 +46,8 @@ export function verbHelp(verb: Verb, columns = 80): string {
 
 /** `belay show <run> [flags]`. */
 export function usageOf({ name, args = [], flags = [] }: Verb): string {
-  return ['belay', name, ...args.map(argOf), ...(flags.length > 0 ? ['[flags]'] : [])].join(' ')
+  const words = ['belay', name, ...args.map(argOf), flags.length > 0 ? '[flags]' : '']
+  return words.filter((word) => word !== '').join(' ')
 }
 
 /** The arguments and flags of a verb as they are typed, and what each says. */
