@@ -5,11 +5,9 @@ import { pad, wrap } from './terminal/text.ts'
 
 const GROUPS: readonly Group[] = ['see', 'act', 'undo', 'operate', 'set up']
 
-/** All verbs by group, or those of one family. */
+/** All verbs by group, families like `schedules` in one line; or the verbs of one family. */
 export function mainHelp(family?: string): string {
-  const shown = VERBS.filter(
-    ({ name }) => name !== '' && (family === undefined || name.startsWith(`${family} `)),
-  )
+  const shown = family === undefined ? inLines() : VERBS.filter(({ name }) => name.startsWith(`${family} `))
   const longest = Math.max(...shown.map(({ name }) => name.length))
   const lines = GROUPS.flatMap((group) => {
     const verbs = shown.filter((verb) => verb.group === group)
@@ -26,6 +24,23 @@ export function mainHelp(family?: string): string {
     '  Filters make it many runs: belay retry --workflow fulfil-order --since 2h',
     '',
   ].join('\n')
+}
+
+type Line = Pick<Verb, 'name' | 'group' | 'summary'>
+
+function inLines(): readonly Line[] {
+  const lines = new Map<string, Line>()
+  for (const { name, group, summary } of VERBS) {
+    const [family = '', member] = name.split(' ')
+    if (member === undefined || group === 'undo') lines.set(name, { name, group, summary })
+    else {
+      const known = lines.get(family)
+      const members = known === undefined ? member : `${known.summary}, ${member}`
+      lines.set(family, { name: family, group, summary: members })
+    }
+  }
+  lines.delete('')
+  return [...lines.values()]
 }
 
 /** What one verb does, with its arguments, flags and examples. */

@@ -103,6 +103,8 @@ function write(stderr: CallProcess['stderr'], message: string, commands: readonl
 }
 
 /** A sentence is broken between words at a terminal; what is indented is laid out already. */
-function fitted(line: string, { isTTY, columns = 80 }: CallProcess['stderr']): readonly string[] {
+function fitted(line: string, { isTTY, columns: told }: CallProcess['stderr']): readonly string[] {
+  // Some terminals say 0.
+  const columns = told || 80
   return isTTY && !line.startsWith(' ') && width(line) > columns ? wrap(line, columns) : [line]
 }

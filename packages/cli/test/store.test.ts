@@ -104,6 +104,10 @@ describe('the store', () => {
     const run = await engine.run(order, undefined, { key: 'order:1' })
     await engine.close()
 
+    for (const argv of [[], ['list', '--since', '1h'], ['explain', run.id], ['doctor'], ['approvals']]) {
+      const said = await belay([...argv, '--url', 'pglite:./data'], { cwd })
+      expect([argv, said.status === 3, said.stderr.includes('open()')]).toEqual([argv, false, false])
+    }
     const { stdout, stderr, status } = await belay(['list', '--url', 'pglite:./data'], { cwd })
 
     expect(stderr).toBe('')

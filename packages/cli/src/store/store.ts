@@ -58,7 +58,11 @@ export async function openStore(
     schema,
     workflows,
     config: path,
-    now: async () => new Date(await adapter.now()),
+    async now() {
+      // PGlite answers nothing before.
+      await adapter.open()
+      return new Date(await adapter.now())
+    },
     close: () => engine.close(),
   }
 }
