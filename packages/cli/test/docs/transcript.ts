@@ -44,7 +44,7 @@ function lasting(text: string, ids: readonly string[]): string {
     .replaceAll(/\d{4}-\d\d-\d\d \d\d:\d\d UTC/g, '2026-12-01 18:30 UTC')
     .replaceAll(/\d+(\.\d)? s ago/g, '6 min ago')
     .replaceAll(/\b\d\.\d s/g, '0.4 s')
-    .replaceAll(/ \(.*\/(test\/setup\/shop\.ts):\d+:\d+\)/g, ' (orders/charge.ts:13:15)')
+    .replaceAll(/^( +at \w+) \(.*\)$/gm, '$1 (orders/charge.ts:13:15)')
     .replaceAll(/\S+ at \S+:\d+( \((?:--url|BELAY_URL|DATABASE_URL)\))/g, 'shop at db.internal:5432$1')
     .replaceAll(/schema cli_\w+/g, 'schema belay')
     .replaceAll(/, as \w+/g, ', as ops')
