@@ -38,6 +38,7 @@ describe('many runs at a terminal', () => {
         'Type 3 to retry them, as ops: 3',
         '  ####################  3 of 3',
         '3 retried, 0 refused.',
+        'Follow: belay watch --all',
       ].join('\n'),
     )
     expect(shell.showsCursor()).toBe(true)
@@ -65,7 +66,7 @@ describe('many runs at a terminal', () => {
     shell.type('\u0003')
 
     expect(await shell.exit).toBe(1)
-    const [, retried, left] = /(\d+) retried, 0 refused\. Stopped: (\d+) are as before\.$/.exec(
+    const [, retried, left] = /(\d+) retried, 0 refused\. Stopped: (\d+) are as before\./.exec(
       shell.screen(),
     )!
     expect(Number(retried) + Number(left)).toBe(400)
@@ -83,7 +84,7 @@ describe('many runs at a terminal', () => {
 
     expect(await shell.exit).toBe(1)
     expect(shell.screen()).toMatch(
-      /\n {2}1 {2}cannot be retried: it is running\.(.|\n)*\n1 retried, 1 refused\.$/,
+      /\n {2}1 {2}cannot be retried: it is running\.(.|\n)*\n1 retried, 1 refused\.\nFollow: belay watch --all$/,
     )
   })
 })
