@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { simulate } from '@belay/testing/simulation'
 import { openStores } from './open-stores.ts'
@@ -12,7 +13,12 @@ const HELP = `Runs the engine in simulated worlds of crashes, freezes, lost answ
   npm run sim -- --store postgres      the same worlds on PostgreSQL, or on pglite; memory unless given
 
 PostgreSQL is a throw-away server, or the one that DATABASE_URL names, in a database of its own.
-Exits with 1 when a guarantee was broken; prints the command that replays the world.`
+Exits with 1 when a guarantee was broken, but for the worlds of tools/simulation/known-worlds.json; prints the command that replays the world.`
+
+/** Worlds that break in memory for a reason that has a name, and is to go with the part of the engine that causes it. */
+const KNOWN: Readonly<Record<string, string>> = JSON.parse(
+  readFileSync(new URL('../known-worlds.json', import.meta.url), 'utf8'),
+)
 
 const FAILURES_SHOWN_MAX = 5
 const TELL_EVERY_MS = 10_000
@@ -56,7 +62,17 @@ async function sweep({ name, open }: Stores, from: number, count: number): Promi
     for (const [status, runs] of Object.entries(report.runs)) totals[status] = (totals[status] ?? 0) + runs
     totals['crashes'] = (totals['crashes'] ?? 0) + report.crashes
     totals['freezes'] = (totals['freezes'] ?? 0) + report.freezes
-    if (report.violations.length > 0) {
+    const isBroken = report.violations.length > 0
+    const why = name === 'memory' ? KNOWN[seed] : undefined
+    if (why !== undefined) {
+      // One that holds again leaves the list, or nobody would notice when it breaks anew.
+      if (!isBroken) failures += 1
+      console.log(
+        isBroken
+          ? `seed ${seed} broke, as is known: ${why}`
+          : `seed ${seed} holds now: take it out of known-worlds.json`,
+      )
+    } else if (isBroken) {
       failures += 1
       const store = name === 'memory' ? '' : ` --store ${name}`
       console.log(
