@@ -3,8 +3,6 @@ import type { FlagsGiven } from './table/flags.ts'
 import type { Output } from './terminal/output.ts'
 import type { Sink } from './terminal/sink.ts'
 
-export type { Sink } from './terminal/sink.ts'
-
 /** One call of a verb. */
 export interface Call {
   readonly verb: { readonly name: string }

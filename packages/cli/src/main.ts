@@ -1,10 +1,10 @@
 import type { BelayError } from '@belay/workflow'
 import type { Call, CallProcess } from './call.ts'
 import { CliError } from './cli-error.ts'
+import type { ExitStatus } from './exit-status.ts'
 import { parse } from './parse.ts'
 import type { Store } from './store/store.ts'
 import type { FlagsGiven } from './table/flags.ts'
-import type { ExitStatus } from './table/verb.ts'
 import { Output } from './terminal/output.ts'
 import { safeLines, width, wrap } from './terminal/text.ts'
 
@@ -91,10 +91,22 @@ function withoutCall(message: string): string {
 
 const OLD_SCHEMA: ReadonlySet<string> = new Set(['schema_missing', 'schema_outdated'])
 
-/** An old schema’s remedy is a command here, and no worker is running that keeps trying. */
+/** What only a running worker does, and what only code can set. */
+const IN_CODE: readonly (readonly [said: string, here: string])[] = [
+  ['A running worker keeps trying. ', ''],
+  [', and Belay tries again', ''],
+  ['statement_timeout or queryTimeoutMs allow', 'statement_timeout or --timeout allows'],
+]
+
+/** An old schema’s remedy is a command here. */
 function told({ code, what, remedy }: BelayError): string {
-  if (OLD_SCHEMA.has(code) || remedy === undefined) return what
-  return `${what} ${remedy.replace(/^A running worker keeps trying\. /, '')}`
+  if (OLD_SCHEMA.has(code)) return what
+  if (remedy === undefined) return withoutCode(what)
+  return withoutCode(`${what} ${remedy}`)
+}
+
+function withoutCode(text: string): string {
+  return IN_CODE.reduce((told, [said, here]) => told.replace(said, here), text)
 }
 
 function write(stderr: CallProcess['stderr'], message: string, commands: readonly string[]): void {

@@ -159,7 +159,7 @@ describe('an action on one run', () => {
     const { stderr, status } = await belay(['retry', own!.id, ...AT], { env: store.env })
 
     expect(stderr).toContain('cannot be retried alone: it shares the fate of its parent.')
-    expect(stderr).toContain(`\n  belay retry ${run.id.slice(0, 13)} --reason '…'\n`)
+    expect(stderr).toContain(`\n  belay retry ${run.id} --reason '…'\n`)
     expect(status).toBe(1)
   })
 

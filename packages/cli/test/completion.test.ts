@@ -1,5 +1,6 @@
-import { execFile, execFileSync } from 'node:child_process'
+import { execFile, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -66,7 +67,7 @@ describe('what is offered', () => {
     expect(await offered(['list', '--workflow', ''], env)).toEqual(['fulfil-order'])
     expect(await offered(['limits', 'set', 'p'], env)).toEqual(['payments'])
     expect(await offered(['schedules', 'pause', ''], env)).toEqual(['digest:7'])
-    expect(await fromStore('runs', place)).toEqual([run.id.slice(0, 13), 'order:1'])
+    expect(await fromStore('runs', place)).toEqual([run.id, 'order:1'])
     expect(await fromStore('steps', place)).toEqual(['charge', 'ship'])
     expect(await fromStore('steps', { ...place, run: 'nope' })).toEqual([])
   })
@@ -108,23 +109,58 @@ describe('the scripts', () => {
   })
 
   it.skipIf(!hasBash)('in bash, what is offered replaces the word, also behind a colon', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'belay-completion-'))
-    onTestFinished(() => rm(folder, { recursive: true, force: true }))
-    const program = join(folder, 'belay')
-    await writeFile(
-      program,
-      `#!/bin/bash\nprintf '%s\\n' "$@" > "${folder}/asked"\nprintf 'order:1\\tthe first\\norder:2\\n'\n`,
-    )
-    await chmod(program, 0o755)
-    const type = async (line: string) => {
-      const script = `${SCRIPTS['bash']}\nCOMP_LINE='${line}'; COMP_POINT=\${#COMP_LINE}; _belay; printf '%s\\n' "\${COMPREPLY[@]}"`
-      const { stdout } = await promisify(execFile)('bash', ['-c', script], {
-        env: { PATH: `${folder}:${process.env['PATH']}` },
-      })
-      return [stdout.trimEnd().split('\n'), execFileSync('cat', [`${folder}/asked`], { encoding: 'utf8' })]
-    }
+    const folder = await askedProgram()
+    const type = async (line: string) => [
+      await inShell(
+        'bash',
+        `${SCRIPTS['bash']}\nCOMP_LINE='${line}'; COMP_POINT=\${#COMP_LINE}; _belay; printf '%s\\n' "\${COMPREPLY[@]}"`,
+        folder,
+      ),
+      readFileSync(join(folder, 'asked'), 'utf8'),
+    ]
 
     expect(await type('belay show ')).toEqual([['order:1', 'order:2'], 'completion\n--\nbelay\nshow\n\n'])
     expect(await type('belay show order:')).toEqual([['1', '2'], 'completion\n--\nbelay\nshow\norder:\n'])
   })
+
+  it.skipIf(!has('zsh'))('in zsh, what is offered stands in its list (skipped without zsh)', async () => {
+    const folder = await askedProgram()
+    // What the shell's own functions would be given.
+    const list = `compdef() { :; }; compadd() { print -l -- "\${(@P)2}"; }; ${SCRIPTS['zsh']}\nwords=(belay show order:); CURRENT=3; _belay`
+
+    expect(await inShell('zsh', list, folder)).toEqual(['order:1', 'order:2'])
+    expect(readFileSync(join(folder, 'asked'), 'utf8')).toBe('completion\n--\nbelay\nshow\norder:\n')
+  })
+
+  it.skipIf(!has('fish'))('in fish, what is offered has its meaning (skipped without fish)', async () => {
+    const folder = await askedProgram()
+
+    const offers = await inShell('fish', `${SCRIPTS['fish']}\ncomplete -C 'belay show order:'`, folder)
+
+    expect(offers).toEqual(['order:1\tthe first', 'order:2'])
+    expect(readFileSync(join(folder, 'asked'), 'utf8')).toBe('completion\n--\nbelay\nshow\norder:\n')
+  })
 })
+
+function has(shell: string): boolean {
+  return hasBash && spawnSync(shell, ['-c', 'exit 0']).status === 0
+}
+
+/** A folder with a `belay` that keeps what it was asked and offers two orders. */
+async function askedProgram(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'belay-completion-'))
+  onTestFinished(() => rm(folder, { recursive: true, force: true }))
+  const program = join(folder, 'belay')
+  await writeFile(
+    program,
+    `#!/bin/sh\nprintf '%s\\n' "$@" > "${folder}/asked"\nprintf 'order:1\\tthe first\\norder:2\\n'\n`,
+  )
+  await chmod(program, 0o755)
+  return folder
+}
+
+async function inShell(shell: string, script: string, folder: string): Promise<readonly string[]> {
+  const env = { PATH: `${folder}:${process.env['PATH']}`, HOME: folder }
+  const { stdout } = await promisify(execFile)(shell, ['-c', script], { env })
+  return stdout.trimEnd().split('\n')
+}

@@ -43,7 +43,7 @@ it('a finding is a sentence with commands that lead on, in 80 columns', async ()
   const { stdout, stderr, status } = await belay(['doctor'], { env, columns: 80 })
 
   expect(stdout).toContain('! The undo of 1 run of workflow "fulfil-order" version 3 has failed for good\n')
-  expect(stdout).toContain(`\n  (${run.id}).\n    belay explain ${run.id.slice(0, 13)}\n`)
+  expect(stdout).toContain(`\n  (${run.id}).\n    belay explain ${run.id}\n`)
   expect(Math.max(...stdout.split('\n').map((line) => line.length))).toBeLessThanOrEqual(80)
   expect(stderr).toBe('1 finding.\n')
   expect(status).toBe(1)

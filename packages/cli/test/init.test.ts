@@ -5,7 +5,6 @@ import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { loadConfig } from '../src/store/config.ts'
 import { belay } from './setup/belay.ts'
-import { typing } from './setup/typing.ts'
 
 async function folder(name = 'Shop 2') {
   const above = await mkdtemp(join(tmpdir(), 'belay-init-'))
@@ -62,7 +61,7 @@ describe('belay init in an empty folder', () => {
   it('asks at a terminal for the name and the store', async () => {
     const cwd = await folder()
 
-    const { stderr } = await typing(['init'], 'orders\n2\n', { cwd })
+    const { stderr } = await belay(['init'], { cwd, typed: 'orders\n2\n', columns: 80 })
 
     expect(stderr).toContain('Name of the project (shop-2): ')
     expect(stderr).toContain('Store: 1 PostgreSQL, 2 PGlite in a directory, without a server (1): ')
@@ -75,7 +74,7 @@ describe('belay init in an empty folder', () => {
 
     const name = await belay(['init', '--name', 'My Shop'], { cwd })
     const both = await belay(['init', '--pglite', '--postgres'], { cwd })
-    const answer = await typing(['init', '--name', 'shop'], '3\n', { cwd })
+    const answer = await belay(['init', '--name', 'shop'], { cwd, typed: '3\n', columns: 80 })
 
     expect(name.stderr).toContain('got "My Shop"')
     expect([name.status, both.status, answer.status]).toEqual([2, 2, 2])

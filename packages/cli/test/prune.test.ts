@@ -5,7 +5,6 @@ import { define, unchecked } from '@belay/workflow'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { belay } from './setup/belay.ts'
 import { testStore } from './setup/store.ts'
-import { typing } from './setup/typing.ts'
 
 const order = define('fulfil-order', { version: 3, input: unchecked<string>() }).step('ship', {
   retry: false,
@@ -60,7 +59,11 @@ describe('belay prune', () => {
   it('deletes once the number is typed', async () => {
     const { env, live, left } = await endedRuns()
 
-    const { stdout, stderr, status } = await typing(['prune', '--older-than', '0s'], '3\n', { env })
+    const { stdout, stderr, status } = await belay(['prune', '--older-than', '0s'], {
+      env,
+      typed: '3\n',
+      columns: 80,
+    })
 
     expect(stderr).toContain('Type 3 to delete them: ')
     expect(stdout).toMatch(/\n3 deleted\.\n$/)
@@ -71,8 +74,8 @@ describe('belay prune', () => {
   it('deletes nothing for another number, without an answer, and where nobody can be asked', async () => {
     const { env, left } = await endedRuns()
 
-    const wrong = await typing(['prune', '--older-than', '0s'], '4\n', { env })
-    const none = await typing(['prune', '--older-than', '0s'], '', { env })
+    const wrong = await belay(['prune', '--older-than', '0s'], { env, typed: '4\n', columns: 80 })
+    const none = await belay(['prune', '--older-than', '0s'], { env, typed: '', columns: 80 })
     const piped = await belay(['prune', '--older-than', '0s'], { env })
     const other = await belay(['prune', '--older-than', '0s', '--yes', '--expect', '2'], { env })
 

@@ -81,7 +81,7 @@ describe('belay schedules', () => {
 
     const [run] = await engine.runs.list()
     expect(first.stdout).toBe(`nightly-report: started run ${run!.id}\n`)
-    expect(first.stderr).toBe(`Follow: belay watch ${run!.id.slice(0, 13)}\n`)
+    expect(first.stderr).toBe(`Follow: belay watch ${run!.id}\n`)
     expect(second.stdout).toMatch(/^nightly-report: skipped: /)
     expect([first.status, second.status]).toEqual([0, 1])
     expect(history.stdout).toMatch(/^STATUS +TIME +RUN +CAUSE +REASON\n» skipped .*\n● started .* trigger\n$/)

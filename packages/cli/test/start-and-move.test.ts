@@ -52,7 +52,7 @@ describe('belay run', () => {
     const { stdout: json } = await belay(['run', 'fulfil-order', '--json'], { env })
 
     expect(stderr).toBe(
-      `No config has fulfil-order v3: nobody checked its input.\nFollow: belay watch ${stdout.slice(0, 13)}\n`,
+      `No config has fulfil-order v3: nobody checked its input.\nFollow: belay watch ${stdout}`,
     )
     expect(status).toBe(0)
     expect((await engine.runs.get(stdout.trim()))?.input).toEqual({ a: 1 })

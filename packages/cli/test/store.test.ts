@@ -71,6 +71,21 @@ describe('the store', () => {
     expect(stderr).toMatch(/\n {2}belay migrate --dry-run\n$/)
   })
 
+  it('whose rows somebody has locked is not waited for without end', async () => {
+    const store = await testStore()
+    const blocker = await store.adapter.pool.connect()
+    onTestFinished(() => blocker.release(true))
+    await blocker.query('begin')
+    await blocker.query(`lock table "${store.schema}".workflow_runs in access exclusive mode`)
+
+    const { status, stderr } = await belay(['list', '--timeout', '1s'], { env: store.env })
+
+    expect(status).toBe(3)
+    expect(stderr).toMatch(
+      /^Another transaction has held a row or a table .* Nothing was written\. Find the transaction/,
+    )
+  })
+
   it('is not changed by reading it', async () => {
     const store = await testStore()
     await store.engine().run(order, undefined, { key: 'order:1' })

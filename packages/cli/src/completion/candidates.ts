@@ -1,9 +1,8 @@
-import { RUN_STATUSES } from '@belay/workflow/adapter'
 import type { CallProcess } from '../call.ts'
 import { flagsOf } from '../help.ts'
-import { EVERYWHERE, FLAGS, type Flag, type FlagName } from '../table/flags.ts'
+import { type Completes, EVERYWHERE, FLAGS, type Flag, type FlagName } from '../table/flags.ts'
 import { VERBS } from '../table/index.ts'
-import type { Completes, Verb } from '../table/verb.ts'
+import type { Verb } from '../table/verb.ts'
 import { fromStore, type Place } from './from-store.ts'
 
 /** What may be typed next, and what it means. */
@@ -128,7 +127,6 @@ async function ofArg(
 
 async function valuesOf(completes: Completes, place: Place): Promise<readonly string[]> {
   if (completes === 'files') return []
-  if (completes === 'statuses') return RUN_STATUSES
   return typeof completes === 'string' ? fromStore(completes, place) : completes
 }
 

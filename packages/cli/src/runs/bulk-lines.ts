@@ -78,8 +78,7 @@ function insteadOf(
 ): readonly string[] {
   const others = instead.filter((id) => !runIds.includes(id))
   if (others.length === 0) return []
-  const short = shortIds([...others, ...runIds])
-  const command = `Instead: belay ${verb.name} ${others.slice(0, INSTEAD).map(short).join(' ')}`
+  const command = `Instead: belay ${verb.name} ${others.slice(0, INSTEAD).join(' ')}`
   const lines = wrap(command, out.columns - INDENT_MAX - 4)
   const more = others.length - INSTEAD
   return [

@@ -57,12 +57,12 @@ function several(name: string, found: readonly RunSummary[]): CliError {
   return misused([`${head} Name one:`, ...lines, ...(found.length > LISTED ? ['  …'] : [])].join('\n'))
 }
 
-/** How a person names a run in a command: by its key if it has one, else by the first digits of its id. */
+/** How a command names a run: by its key if it has one, else by its whole id. Runs that were started in one millisecond have the first digits in common. */
 export function nameOf({ id, key }: Pick<RunSummary, 'id' | 'key'>): string {
-  return key !== undefined && /^[\w:.@+-]{1,60}$/.test(key) && !PREFIX.test(key) ? key : id.slice(0, SHORT)
+  return key !== undefined && /^[\w:.@+-]{1,60}$/.test(key) && !PREFIX.test(key) ? key : id
 }
 
-/** Twelve digits and a dash: the time to a sixteenth of a second. */
+/** Twelve digits and a dash: the millisecond of its start. */
 const SHORT = 13
 
 /** Shows ids as short as they can be told apart, 12 digits at least. */

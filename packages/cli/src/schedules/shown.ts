@@ -1,6 +1,6 @@
 import type { ScheduledTime, ScheduleFiring, ScheduleSnapshot } from '@belay/workflow'
+import type { ExitStatus } from '../exit-status.ts'
 import { shortIds } from '../runs/names.ts'
-import type { ExitStatus } from '../table/verb.ts'
 import { fieldColumns } from '../terminal/field-columns.ts'
 import type { Column, Output } from '../terminal/output.ts'
 import { safe } from '../terminal/text.ts'
@@ -142,7 +142,7 @@ export function showTriggered(out: Output, name: string, firing: ScheduleFiring)
   else {
     const why = reason === undefined ? '' : `: ${reason}`
     out.line(safe(`${name}: ${status}${runId === undefined ? why : ` run ${runId}`}`))
-    if (runId !== undefined) out.note(`Follow: belay watch ${shortIds([])(runId)}`)
+    if (runId !== undefined) out.note(`Follow: belay watch ${runId}`)
   }
   return status === 'started' || status === 'queued' ? 0 : 1
 }

@@ -16,15 +16,7 @@ export const STATUSES = [
 ] as const satisfies readonly RunStatus[]
 
 /** What a shell offers for a value. */
-export type Completes =
-  | 'runs'
-  | 'steps'
-  | 'workflows'
-  | 'statuses'
-  | 'schedules'
-  | 'limits'
-  | 'files'
-  | readonly string[]
+export type Completes = 'runs' | 'steps' | 'workflows' | 'schedules' | 'limits' | 'files' | readonly string[]
 
 /** A flag. It means the same in every verb that takes it. */
 export interface Flag {
@@ -48,7 +40,10 @@ export const FLAGS = {
   ascii: { about: 'shapes and lanes in ASCII' },
   color: { about: 'colours, also in a pipe; --no-color for none' },
   utc: { about: 'times in UTC instead of this machine’s zone' },
-  timeout: { takes: '<duration>', about: 'how long one question to the store may take; default 10s' },
+  timeout: {
+    takes: '<duration>',
+    about: 'how long one question to the store may take, default 10s; connecting may take 10s more',
+  },
 
   // Which runs.
   workflow: { takes: '<name>', many: true, about: 'runs of this workflow', completes: 'workflows' },

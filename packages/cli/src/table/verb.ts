@@ -2,9 +2,6 @@ import type { Call } from '../call.ts'
 import type { ExitStatus } from '../exit-status.ts'
 import type { Completes, FlagName } from './flags.ts'
 
-export type { ExitStatus } from '../exit-status.ts'
-export type { Completes } from './flags.ts'
-
 /** One verb of the command line. Help, completion, the reference in the docs and the tools of `belay mcp` are made from these. */
 export interface Verb {
   /** As it is typed: `list`, or `undo retry` for a verb of a family. */

@@ -2,7 +2,7 @@ import type { Call } from '../call.ts'
 import { misused } from '../cli-error.ts'
 import { candidates } from '../completion/candidates.ts'
 import { SCRIPTS } from '../completion/scripts.ts'
-import type { ExitStatus } from '../table/verb.ts'
+import type { ExitStatus } from '../exit-status.ts'
 
 /** What the scripts call: `belay completion -- belay list --st` prints what may stand in place of `--st`. */
 const PROGRAM = 'belay'

@@ -1,8 +1,8 @@
 import type { Call } from '../call.ts'
+import type { ExitStatus } from '../exit-status.ts'
 import { actorOf } from '../runs/actor.ts'
 import { send } from '../runs/sent.ts'
 import { jsonOf } from '../runs/typed.ts'
-import type { ExitStatus } from '../table/verb.ts'
 import { safe } from '../terminal/text.ts'
 
 /** `belay approve` and `belay reject`. */

@@ -1,9 +1,8 @@
 import type { DoctorReport, Finding } from '@belay/workflow'
 import type { Call } from '../call.ts'
+import type { ExitStatus } from '../exit-status.ts'
 import { commandFor, quoted } from '../runs/commands.ts'
-import { nameOf } from '../runs/names.ts'
 import type { Store } from '../store/store.ts'
-import type { ExitStatus } from '../table/verb.ts'
 import { lead } from '../terminal/lead.ts'
 import { safe } from '../terminal/text.ts'
 
@@ -87,11 +86,7 @@ function actionsOf({ actions }: Finding, filter: string): readonly string[] {
 }
 
 function explain(runIds: readonly string[]): string {
-  return `explain ${shortOf(runIds[0]!)}`
-}
-
-function shortOf(id: string): string {
-  return nameOf({ id, key: undefined })
+  return `explain ${runIds[0]!}`
 }
 
 function runsOf({
@@ -101,7 +96,7 @@ function runsOf({
   workflow,
   version,
 }: Finding & { readonly type: 'version_without_worker' | 'paused_runs' }): string {
-  if (runs === 1) return shortOf(runIds[0]!)
+  if (runs === 1) return runIds[0]!
   const filter = `--workflow ${quoted(workflow)} --version ${version}`
   return type === 'paused_runs' ? `${filter} --status paused` : filter
 }

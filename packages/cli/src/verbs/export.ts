@@ -1,6 +1,6 @@
 import type { Call } from '../call.ts'
+import type { ExitStatus } from '../exit-status.ts'
 import { filterOf } from '../runs/filter.ts'
-import type { ExitStatus } from '../table/verb.ts'
 
 /** `belay export`. */
 export async function run({ connect, flags, out, signal }: Call): Promise<ExitStatus | undefined> {

@@ -1,9 +1,9 @@
 import { toMermaid, type WorkflowDefinition, type WorkflowSnapshot, type WorkflowStep } from '@belay/workflow'
 import type { Call } from '../call.ts'
 import { misused, refused } from '../cli-error.ts'
+import type { ExitStatus } from '../exit-status.ts'
 import { laneLines } from '../lanes/lines.ts'
 import type { Store } from '../store/store.ts'
-import type { ExitStatus } from '../table/verb.ts'
 import { safe } from '../terminal/text.ts'
 import { span } from '../terminal/time.ts'
 

@@ -1,7 +1,7 @@
 import type { RunHistoryEntry } from '@belay/workflow'
 import type { Call } from '../call.ts'
+import type { ExitStatus } from '../exit-status.ts'
 import { runNamed } from '../runs/names.ts'
-import type { ExitStatus } from '../table/verb.ts'
 import type { Column } from '../terminal/output.ts'
 import { safe } from '../terminal/text.ts'
 import { ago } from '../terminal/time.ts'

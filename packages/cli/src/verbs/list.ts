@@ -1,9 +1,9 @@
 import type { RunSummary, RunsMatching } from '@belay/workflow'
 import type { Call } from '../call.ts'
+import type { ExitStatus } from '../exit-status.ts'
 import { filterOf } from '../runs/filter.ts'
 import { runNamed, shortIds } from '../runs/names.ts'
 import type { Store } from '../store/store.ts'
-import type { ExitStatus } from '../table/verb.ts'
 import type { Column, Output } from '../terminal/output.ts'
 import { safe } from '../terminal/text.ts'
 import { ago } from '../terminal/time.ts'
@@ -29,7 +29,7 @@ export async function run({ connect, flags, out }: Call): Promise<ExitStatus | u
   }
   if (out.plain && out.fields === undefined) for (const each of runs) out.line(sentenceOf(each))
   else out.table(columns, runs)
-  if (next !== null) out.note(`Older: belay list --before ${shortIds(runs.map(({ id }) => id))(next)}`)
+  if (next !== null) out.note(`Older: belay list --before ${next}`)
   return
 }
 

@@ -1,10 +1,10 @@
 import type { Call, CallProcess } from '../call.ts'
 import { misused } from '../cli-error.ts'
+import type { ExitStatus } from '../exit-status.ts'
 import { main } from '../main.ts'
 import { withoutPayloads } from '../mcp/redact.ts'
 import { argvOf, type Tool, toolsOf } from '../mcp/tools.ts'
 import { EVERYWHERE, type FlagsGiven } from '../table/flags.ts'
-import type { ExitStatus } from '../table/verb.ts'
 
 const RESULT_CHARS_MAX = 100_000
 

@@ -1,11 +1,11 @@
 import type { RunsToChange, WorkflowDefinition } from '@belay/workflow'
 import type { Call } from '../call.ts'
 import { misused } from '../cli-error.ts'
+import type { ExitStatus } from '../exit-status.ts'
 import { act, aimed } from '../runs/act.ts'
 import { typedCommand } from '../runs/typed.ts'
 import { definitionOf, definitionsOf } from '../store/definitions.ts'
 import type { Store } from '../store/store.ts'
-import type { ExitStatus } from '../table/verb.ts'
 import { safe } from '../terminal/text.ts'
 
 /** `belay move`. */

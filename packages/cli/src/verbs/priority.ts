@@ -1,7 +1,7 @@
 import type { Call } from '../call.ts'
 import { misused } from '../cli-error.ts'
+import type { ExitStatus } from '../exit-status.ts'
 import { act, aimed } from '../runs/act.ts'
-import type { ExitStatus } from '../table/verb.ts'
 
 /** `belay priority`. */
 export async function run(call: Call): Promise<ExitStatus> {

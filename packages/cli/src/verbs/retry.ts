@@ -1,9 +1,9 @@
 import type { Call } from '../call.ts'
 import { misused } from '../cli-error.ts'
+import type { ExitStatus } from '../exit-status.ts'
 import { act, actOn, aimed, statusChange } from '../runs/act.ts'
 import type { ActionOnRuns, Aim } from '../runs/action.ts'
 import { PREFIX } from '../runs/names.ts'
-import type { ExitStatus } from '../table/verb.ts'
 
 /** `belay retry`: runs, or one step of a run. */
 export async function run(call: Call): Promise<ExitStatus> {

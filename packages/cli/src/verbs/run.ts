@@ -1,8 +1,8 @@
 import type { RunByNameOptions } from '@belay/workflow'
 import type { Call } from '../call.ts'
+import type { ExitStatus } from '../exit-status.ts'
 import { nameOf } from '../runs/names.ts'
 import { jsonOf } from '../runs/typed.ts'
-import type { ExitStatus } from '../table/verb.ts'
 import { safe } from '../terminal/text.ts'
 
 /** `belay run`. */

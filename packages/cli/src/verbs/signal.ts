@@ -1,7 +1,7 @@
 import type { Call } from '../call.ts'
+import type { ExitStatus } from '../exit-status.ts'
 import { send } from '../runs/sent.ts'
 import { jsonOf } from '../runs/typed.ts'
-import type { ExitStatus } from '../table/verb.ts'
 import { safe } from '../terminal/text.ts'
 
 /** `belay signal`. */

@@ -1,7 +1,7 @@
 import type { Call } from '../call.ts'
+import type { ExitStatus } from '../exit-status.ts'
 import { actOn } from '../runs/act.ts'
 import { jsonOf } from '../runs/typed.ts'
-import type { ExitStatus } from '../table/verb.ts'
 
 /** `belay skip`. */
 export async function run(call: Call): Promise<ExitStatus> {

@@ -1,7 +1,7 @@
 import type { Call } from '../call.ts'
+import type { ExitStatus } from '../exit-status.ts'
 import { act, aimed, statusChange } from '../runs/act.ts'
 import type { ActionOnRuns } from '../runs/action.ts'
-import type { ExitStatus } from '../table/verb.ts'
 
 /** `belay pause`, `resume` and `cancel`. */
 export async function run(call: Call): Promise<ExitStatus> {

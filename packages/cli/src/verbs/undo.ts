@@ -1,6 +1,6 @@
 import type { Call } from '../call.ts'
+import type { ExitStatus } from '../exit-status.ts'
 import { act, actOn, aimed, stepOf } from '../runs/act.ts'
-import type { ExitStatus } from '../table/verb.ts'
 import { safe } from '../terminal/text.ts'
 
 /** `belay undo retry`, `undo skip` and `undo give-up`. */

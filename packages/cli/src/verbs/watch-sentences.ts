@@ -1,9 +1,9 @@
 import type { RunSnapshot, WatchedChange } from '@belay/workflow'
 import type { Call } from '../call.ts'
+import type { ExitStatus } from '../exit-status.ts'
 import { readRunWithGraph } from '../runs/read-run.ts'
 import { stepLines } from '../runs/step-details.ts'
 import type { Store } from '../store/store.ts'
-import type { ExitStatus } from '../table/verb.ts'
 import { safe } from '../terminal/text.ts'
 import { failureOf, sentences } from './show.ts'
 

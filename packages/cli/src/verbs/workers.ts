@@ -1,6 +1,6 @@
 import type { WorkerSnapshot } from '@belay/workflow'
 import type { Call } from '../call.ts'
-import type { ExitStatus } from '../table/verb.ts'
+import type { ExitStatus } from '../exit-status.ts'
 import { fieldColumns } from '../terminal/field-columns.ts'
 import type { Column, Output } from '../terminal/output.ts'
 import { safe } from '../terminal/text.ts'
