@@ -176,6 +176,19 @@ export const RULES = [
       { module: /^(pg|drizzle-[^/]+)(\/|$)/, because: 'a surface knows no database: it asks the engine' },
     ],
   },
+  {
+    folder: 'packages/opentelemetry',
+    builtins: true,
+    externals: [
+      { module: /^@belay\/workflow\//, because: THROUGH_ITS_DOORS },
+      { module: /^@belay\/workflow$/, because: null },
+      { module: /^@belay\//, because: 'a published surface depends on the core alone' },
+      {
+        module: /^@opentelemetry\/(?!api$)/,
+        because: 'an SDK is the application’s own: the package depends on the API alone',
+      },
+    ],
+  },
   // What stands beside the packages: no rooms to keep apart, but no circle either.
   ...['bench', 'tools/chaos', 'tools/limits-soak', 'tools/simulation'].map((folder) => ({
     folder,

@@ -1,0 +1,1 @@
+export { INSTRUMENTS, type Instrument, type InstrumentName } from './metrics/instruments.ts'

@@ -1,0 +1,1 @@
+export { INSTRUMENTS } from './metrics/instruments.ts'
