@@ -1,4 +1,4 @@
-import type { Claim, KeepsAttempts } from '@belay/workflow/adapter'
+import type { KeepsAttempts, RecoveredStep } from '@belay/workflow/adapter'
 import { changeStep } from './change.ts'
 import { claimOf, enqueue, leasedSteps, placeLateSteps, type StepOfRun } from './lease.ts'
 import type { Rows, WorkerRow } from './rows.ts'
@@ -7,7 +7,7 @@ import { removeWorker } from './workers.ts'
 
 export interface Sweep {
   readonly lostWorkers: readonly string[]
-  readonly recovered: readonly Omit<Claim, 'failures' | 'undoOf'>[]
+  readonly recovered: readonly RecoveredStep[]
   readonly more: boolean
 }
 
@@ -15,7 +15,7 @@ export function sweep(rows: Rows, { limit, keepAttempts = false }: KeepsAttempts
   placeLateSteps(rows)
   const lostWorkers = declareDead(rows)
   if (deadWorkers(rows).length > 0) rows.changes += 1
-  const recovered: Sweep['recovered'][number][] = []
+  const recovered: RecoveredStep[] = []
   for (const worker of deadWorkers(rows)) {
     const held = leasedSteps(rows, worker.workerId)
     const batch = held.slice(0, limit - recovered.length)
@@ -40,8 +40,9 @@ function deadWorkers(rows: Rows): readonly WorkerRow[] {
 }
 
 /** Makes a dead worker's step claimable again. Counts a loss, not a failure. */
-function giveBack(rows: Rows, { run, step }: StepOfRun, keepAttempts: boolean): Sweep['recovered'][number] {
+function giveBack(rows: Rows, { run, step }: StepOfRun, keepAttempts: boolean): RecoveredStep {
   if (keepAttempts) keepAttempt(rows, { run, step }, { ended: 'lost', error: null })
+  const { startedAt } = step.undo ?? step
   const lost = { losses: (step.undo ?? step).losses + 1, finishedAt: rows.now }
   changeStep(run, step, {
     workerId: null,
@@ -52,5 +53,5 @@ function giveBack(rows: Rows, { run, step }: StepOfRun, keepAttempts: boolean): 
   })
   enqueue(rows, { run, step })
   const { failures: _failures, undoOf: _undoOf, ...recovered } = claimOf({ run, step })
-  return recovered
+  return { ...recovered, itemKey: step.item?.key ?? null, startedAt }
 }

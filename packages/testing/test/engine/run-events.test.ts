@@ -213,10 +213,21 @@ describe('a step that is recovered from a dead worker', () => {
     stopped.stopped = true
     await clock.advance('2m')
 
-    const of = { runId: run.id, workflow: 'slow', version: 2, direction: 'forward', losses: 1 }
+    const of = {
+      ...{
+        runId: run.id,
+        workflow: 'slow',
+        version: 2,
+        direction: 'forward',
+        kind: 'work',
+        attempt: 1,
+        losses: 1,
+      },
+      startedAt: expect.any(Date),
+    }
     expect(recovered).toEqual([
-      { ...of, step: 'hangs' },
-      { ...of, step: 'each' },
+      { ...of, step: 'hangs', idempotencyKey: `${run.id}:hangs` },
+      { ...of, step: 'each[0]', idempotencyKey: `${run.id}:each[0]` },
     ])
   })
 })

@@ -1,8 +1,8 @@
 import {
-  type Claim,
   isUnreachable,
   type KeepsAttempts,
   type NamesRefused,
+  type RecoveredStep,
   sendApart,
 } from '@belay/workflow/adapter'
 import { isOfStatement } from '../base/errors.ts'
@@ -104,13 +104,13 @@ returning w.id`
  * rows that name other runs stay. Index: the journal and steps by primary key. Locks: the dead worker's row (one sweeper per worker), then steps, both
  * skipping locked ones.
  */
-export const recoverSteps: Statement<SweptRow | ({ readonly kind: 'recovered' } & ClaimRow)> = {
+export const recoverSteps: Statement<RecoveryRow> = {
   name: 'recover_steps',
   text: recoverText(NOT_KEPT),
 }
 
 /** The same, and keeps the attempts. */
-export const keptRecoverSteps: Statement<SweptRow | ({ readonly kind: 'recovered' } & ClaimRow)> = {
+export const keptRecoverSteps: Statement<RecoveryRow> = {
   name: 'recover_steps_kept',
   text: recoverText({
     columns: keptColumns(),
@@ -167,7 +167,8 @@ recovered_steps as (
     undo_finished_at = case when s.undo_of is not null then belay.store_now() end
   from locked_steps l
   where s.run_id = any (array[l.run_id]) and ${stepIs('s', 'l.step')}
-  returning s.run_id, s.step, s.fence, l.definition_id, ${claimedColumns}, s.priority${keeping.columns}
+  returning s.run_id, s.step, s.fence, l.definition_id, ${claimedColumns}, s.priority, s.item_key,
+    case when s.undo_of is null then s.started_at else s.undo_started_at end as started_at${keeping.columns}
 ),
 queued_steps as (
   insert into belay.workflow_ready (available_at, definition_id, step, fence, run_id)
@@ -199,10 +200,11 @@ forgotten_worker as (
   )
 )${keeping.rows}
 select 'recovered' as kind, s.run_id, s.step, s.fence, s.definition_id, s.round, s.attempt, s.failures, s.losses, s.undo_of,
+  s.item_key, (extract(epoch from s.started_at) * 1000)::float8 as started_at,
   null::uuid as worker_id, null::bool as is_left, null as read_through
 from recovered_steps s
 union all
-select 'swept', null, null, null, null, null, null, null, null, null, d.id, (select l.run_ids is not null from left_runs l),
+select 'swept', null, null, null, null, null, null, null, null, null, null, null, d.id, (select l.run_ids is not null from left_runs l),
   case when (select count(*) from read_rows) = $1::int then (select max(r.id)::text from read_rows r) end
 from dead_worker d`
 }
@@ -238,6 +240,12 @@ left join (
 order by random()`,
 }
 
+interface RecoveredRow extends ClaimRow {
+  readonly kind: 'recovered'
+  readonly item_key: string | null
+  readonly started_at: number | null
+}
+
 interface SweptRow {
   readonly kind: 'swept'
   readonly worker_id: string
@@ -246,8 +254,6 @@ interface SweptRow {
   /** The journal row up to which it was read; null if it was read to its end. */
   readonly read_through: string | null
 }
-
-export type RecoveredStep = Omit<Claim, 'failures' | 'undoOf'>
 
 // Runs, and journal rows, read by one statement: few enough to hold its locks for only a few milliseconds.
 const RUNS_PER_PART = 500
@@ -307,7 +313,7 @@ async function recover(
   return { recovered, more: true }
 }
 
-type RecoveryRow = SweptRow | ({ readonly kind: 'recovered' } & ClaimRow)
+type RecoveryRow = SweptRow | RecoveredRow
 
 /** If the database refuses a step, the runs of this part are recovered in halves, until that one is alone. It stays with the dead worker, and in its journal. */
 async function recoverPart(
@@ -356,7 +362,7 @@ async function recoverPart(
   ]
 }
 
-function decodeRecovered(row: ClaimRow): RecoveredStep {
+function decodeRecovered(row: RecoveredRow): RecoveredStep {
   const { failures: _failures, undoOf: _undoOf, ...recovered } = decodeClaim(row)
-  return recovered
+  return { ...recovered, itemKey: row.item_key, startedAt: row.started_at }
 }

@@ -21,6 +21,7 @@ import type {
   Settlement,
   StepRecord,
 } from './records.ts'
+import type { RecoveredStep } from './recovered-step.ts'
 import type { RunFilter } from './run-conditions.ts'
 import type { RunEnd, RunEndsRequest, WokenParent } from './run-ends.ts'
 import type { ScheduleVerbs } from './schedules.ts'
@@ -216,7 +217,7 @@ export interface Adapter extends ScheduleVerbs, LimitVerbs, OverviewVerbs {
    */
   sweep(request: KeepsAttempts & NamesRefused & { readonly limit: number }): Promise<{
     readonly lostWorkers: readonly string[]
-    readonly recovered: readonly Omit<Claim, 'failures' | 'undoOf'>[]
+    readonly recovered: readonly RecoveredStep[]
     readonly more: boolean
   }>
 

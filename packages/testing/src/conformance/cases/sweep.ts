@@ -22,6 +22,8 @@ export const sweepCases: Cases = {
         round: 1,
         attempt: 1,
         losses: 1,
+        itemKey: null,
+        startedAt: expect.any(Number),
       })),
     )
     const recovered = { status: 'ready', fence: 1, attempts: 1, losses: 1, failures: 0, workerId: null }

@@ -11,6 +11,8 @@ export interface HandledAttempt {
   readonly runId: string
   /** The step's name, as in the handler's context, the log and the events; of an item or a round `resize[key]`. */
   readonly step: string
+  /** What the handler does. The checks of a poll count their attempts from 1 each. */
+  readonly kind: 'work' | 'choose' | 'poll'
   /** Only of an item or a round: the name of its map or loop, under which all of them can be grouped. */
   readonly partOf: string | undefined
   /** Only of an item of a map: its key, and its place in the list, from 0. */
@@ -65,6 +67,7 @@ export class AttemptOfHandler implements HandledAttempt {
   readonly version: number
   readonly runId: string
   readonly step: string
+  readonly kind: HandledAttempt['kind']
   readonly partOf: string | undefined
   readonly itemKey: string | undefined
   readonly index: number | undefined
@@ -77,7 +80,7 @@ export class AttemptOfHandler implements HandledAttempt {
   readonly #tx: unknown
 
   constructor(
-    of: Pick<HandledAttempt, 'workflow' | 'version' | 'partOf' | 'direction'>,
+    of: Pick<HandledAttempt, 'workflow' | 'version' | 'kind' | 'partOf' | 'direction'>,
     context: StepContext,
     traceparents: RunTraceparents,
   ) {
@@ -86,6 +89,7 @@ export class AttemptOfHandler implements HandledAttempt {
     this.version = of.version
     this.runId = context.runId
     this.step = context.step
+    this.kind = of.kind
     this.partOf = of.partOf
     this.itemKey = part.itemKey
     this.index = part.index

@@ -12,6 +12,7 @@ import type { CompensationContext, StepContext } from '../../definition/handler.
 import type { StepDefinition } from '../../definition/step.ts'
 import type { WorkflowDefinition } from '../../definition/workflow.ts'
 import { type Logger, silentLogger } from '../../logger.ts'
+import { idempotencyKey } from '../base/idempotency-key.ts'
 import { fromJsonText } from '../base/payload.ts'
 import type { ForwardPayloads } from '../base/payload-cache.ts'
 import type { AttemptPayloads } from './attempt-payloads.ts'
@@ -126,12 +127,6 @@ function undoneItemsFields(items: readonly StepPayloads[], cause: JsonText): obj
       }
     }),
   }
-}
-
-/** The same for all attempts of one round. It changes after the effect was undone and the step runs again. */
-function idempotencyKey({ runId, round, direction }: Claim, step: string): string {
-  const effect = round === 1 ? `${runId}:${step}` : `${runId}:${step}:${round}`
-  return direction === 'undo' ? `${effect}:undo` : effect
 }
 
 /** Parsed for every attempt: a handler that mutates its input must not affect others. */

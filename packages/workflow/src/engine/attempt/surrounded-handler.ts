@@ -1,6 +1,7 @@
 import { type Claim, isItem } from '../../adapter/index.ts'
 import type { Clock, Timer } from '../../clock.ts'
 import type { StepContext } from '../../definition/handler.ts'
+import type { StepDefinition } from '../../definition/step.ts'
 import type { WorkflowDefinition } from '../../definition/workflow.ts'
 import type { Logger } from '../../logger.ts'
 import { isThenable } from '../../thenable.ts'
@@ -23,6 +24,7 @@ export interface AroundParts {
 interface Surrounded {
   readonly claim: Claim
   readonly definition: WorkflowDefinition
+  readonly step: StepDefinition
   readonly signal: AbortSignal
   readonly isInterrupted: boolean
 }
@@ -65,13 +67,14 @@ export class SurroundedHandler {
 
   /** Returns and throws what the handler does. */
   call(context: StepContext): unknown {
-    const { claim, definition } = this.#attempt
+    const { claim, definition, step } = this.#attempt
     const { name: workflow, version } = definition
     const { direction } = claim
     const { traceparents } = this.#parts
     const partOf = isItem(claim.step) ? stepOf(definition, claim.step).name : undefined
     this.#context = context
-    this.#about = new AttemptOfHandler({ workflow, version, partOf, direction }, context, traceparents)
+    const kind = step.wait?.kind === 'poll' ? 'poll' : step.cases === null ? 'work' : 'choose'
+    this.#about = new AttemptOfHandler({ workflow, version, kind, partOf, direction }, context, traceparents)
     this.#enter(0)
     if (this.#isCalled) return this.#result()
     this.#isLate = true

@@ -3,6 +3,7 @@ import type { SerialisedError } from '../../cause.ts'
 import type { Logger } from '../../logger.ts'
 import { watchAnswer } from '../../thenable.ts'
 import type { Context } from './context.ts'
+import type { WorkflowStep } from './workflow-steps.ts'
 
 /** The run of an event. */
 export interface RunIdentity {
@@ -118,7 +119,12 @@ export type EngineEvents = {
     readonly workflow: string
     readonly version: number
     readonly step: string
+    readonly kind: WorkflowStep['kind']
     readonly direction: Direction
+    /** The lost attempt: its number, its idempotency key, and when it was claimed, by the store's clock. */
+    readonly attempt: number
+    readonly idempotencyKey: string
+    readonly startedAt: Date | undefined
     readonly losses: number
   }
   'worker.started': { readonly workerId: string }

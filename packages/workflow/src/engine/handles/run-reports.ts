@@ -1,16 +1,15 @@
 import {
-  type Adapter,
   type ChangedRun,
   type DefinitionRecord,
-  isItem,
   isTerminal,
+  type RecoveredStep,
   templateOf,
 } from '../../adapter/index.ts'
 import { mapNameOf } from '../../definition/map-draft.ts'
 import type { DefinitionRegistry } from '../base/definition-registry.ts'
 import { type EngineEvents, type EventHub, RUN_EVENTS, type RunEvent } from '../base/events.ts'
-
-type Recovered = Awaited<ReturnType<Adapter['sweep']>>['recovered'][number]
+import { idempotencyKey } from '../base/idempotency-key.ts'
+import { kindOf } from '../base/workflow-steps.ts'
 
 /** Reports runs and steps to listeners by name, never by number, also when this process does not have their definition. */
 export class RunReports {
@@ -29,14 +28,18 @@ export class RunReports {
   }
 
   /** These steps were taken back from workers that died. */
-  recovered(steps: readonly Recovered[]): void {
+  recovered(steps: readonly RecoveredStep[]): void {
     if (!this.#events.has('step.recovered')) return
-    this.#named(steps, ({ runId, step, direction, losses }, { name: workflow, version, shape }) => {
-      // The key of an item is in its row, which nobody read: its map's name stands for it.
-      const { name } = shape.steps[templateOf(step)]!
-      const own = isItem(step) ? mapNameOf(name) : name
-      const event = { runId, workflow, version, step: own, direction, losses }
-      this.#events.emit('step.recovered', event)
+    this.#named(steps, (recovered, { name: workflow, version, shape }) => {
+      const { runId, direction, attempt, losses, itemKey, startedAt } = recovered
+      const { name } = shape.steps[templateOf(recovered.step)]!
+      const step = itemKey === null ? name : `${mapNameOf(name)}[${itemKey}]`
+      this.#events.emit('step.recovered', {
+        ...{ runId, workflow, version, step, direction, attempt, losses },
+        kind: kindOf(shape.steps, recovered.step),
+        idempotencyKey: idempotencyKey(recovered, step),
+        startedAt: startedAt === null ? undefined : new Date(startedAt),
+      })
     })
   }
 
