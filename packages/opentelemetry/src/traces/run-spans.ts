@@ -1,0 +1,114 @@
+import type { Engine, EngineEvents } from '@belay/workflow'
+import { diag, type Span, SpanStatusCode, type Tracer } from '@opentelemetry/api'
+import { Recent } from '../recent.ts'
+import { attributes } from './attributes.ts'
+import { type SpanDraft, spansOfEnd } from './ended-run.ts'
+import { runSpanId, type SpanIds } from './ids.ts'
+import { isSampled, RUN, type RunContexts } from './run-contexts.ts'
+
+/** How many ended runs are read at once. */
+const READS_MAX = 2
+
+/** How many ended runs wait to be read, at most. What comes then gets a span without what its rows would tell. */
+const WAITING_MAX = 1_000
+
+interface RunSpansParts {
+  readonly tracer: () => Tracer
+  readonly ids: SpanIds
+  readonly runs: RunContexts
+  readonly now: () => number
+}
+
+/** Exports the spans of runs whose end this process recorded, from their rows: nothing of them is kept in memory meanwhile, which may be days. */
+export class RunSpans {
+  readonly #parts: RunSpansParts
+  readonly #engine: Engine
+  readonly #stoppedAt = new Recent<Date>()
+  readonly #waiting: EngineEvents['run.ended'][] = []
+  readonly #reads = new Set<Promise<void>>()
+
+  constructor(parts: RunSpansParts, engine: Engine) {
+    this.#parts = parts
+    this.#engine = engine
+  }
+
+  stopped({ runId }: EngineEvents['run.compensating']): void {
+    this.#stoppedAt.set(runId, new Date(this.#parts.now()))
+  }
+
+  ended(event: EngineEvents['run.ended']): void {
+    const run = this.#parts.runs.of(event.runId)
+    if (run === undefined || !isSampled(run)) return
+    if (this.#waiting.length >= WAITING_MAX) this.#emit(unread(event, this.#parts.now()))
+    else this.#waiting.push(event)
+    this.#readNext()
+  }
+
+  /** Resolves once every run that has ended so far is exported to the SDK. */
+  async flush(): Promise<void> {
+    while (this.#reads.size > 0) await Promise.all(this.#reads)
+  }
+
+  #readNext(): void {
+    if (this.#reads.size >= READS_MAX) return
+    const event = this.#waiting.shift()
+    if (event === undefined) return
+    const read = this.#export(event).finally(() => {
+      this.#reads.delete(read)
+      this.#readNext()
+    })
+    this.#reads.add(read)
+  }
+
+  async #export(event: EngineEvents['run.ended']): Promise<void> {
+    const drafts = await this.#read(event).catch((error: unknown) => {
+      diag.warn(
+        `@belay/opentelemetry: run ${event.runId} could not be read after its end. Its span stands alone.`,
+        error,
+      )
+      return undefined
+    })
+    for (const draft of drafts ?? [unread(event, this.#parts.now())]) this.#emit(draft)
+  }
+
+  async #read({ runId }: EngineEvents['run.ended']): Promise<readonly SpanDraft[] | undefined> {
+    const run = await this.#engine.runs.get(runId, { items: { limit: 0 } })
+    if (run === undefined) return undefined
+    const history = await this.#engine.runs.history(runId)
+    return spansOfEnd({ run, history, stoppedAt: this.#stoppedAt.get(runId) })
+  }
+
+  #emit(draft: SpanDraft): void {
+    const { tracer, ids, runs } = this.#parts
+    const run = runs.of(draft.runId)
+    if (run === undefined || !isSampled(run)) return
+    const { name, parentId, startAt, endAt, links = [], events = [], error } = draft
+    const options = { startTime: startAt, links: [...links], root: parentId === undefined }
+    const identity = { traceId: run.traceId, spanId: draft.spanId }
+    // A sampler is asked about a run as everywhere else, by its ids alone: all else is set afterwards.
+    const asked = parentId === undefined ? RUN : name
+    const start = (): Span => tracer().startSpan(asked, options, runs.below(run, parentId))
+    const span = ids.within(identity, start).updateName(name)
+    span.setAttributes(draft.attributes)
+    for (const event of events) span.addEvent(event.name, event.attributes, event.at)
+    if (error !== undefined) span.setStatus({ code: SpanStatusCode.ERROR, message: error })
+    span.end(endAt)
+  }
+}
+
+/** The span of a run whose rows could not be read: from what the event tells. */
+function unread(event: EngineEvents['run.ended'], endedAt: number): SpanDraft {
+  const { runId, workflow, version, key, status, durationMs } = event
+  return {
+    ...{ runId, spanId: runSpanId(runId), parentId: undefined, name: workflow },
+    startAt: new Date(endedAt - durationMs),
+    endAt: new Date(endedAt),
+    attributes: attributes({
+      'belay.workflow': workflow,
+      'belay.version': version,
+      'belay.run.id': runId,
+      'belay.run.key': key,
+      'belay.run.status': status,
+    }),
+  }
+}
