@@ -24,16 +24,12 @@ export interface Telemetry {
   /** A logger whose messages have `trace_id` and `span_id`: for `createEngine({ logger })`. Takes `jsonLogger()`, a pino logger, or another `Logger`. */
   logger(logger: Logger | PinoLike): Logger
   /**
-   * Exports the spans and the metrics of what this engine does. Call it before `start()`. Returns a function that ends it.
+   * Exports the spans and the metrics of what this engine does. Call it before `start()`. Returns a function that ends it. `engine.close()` waits until the
+   * spans of its last runs are with the SDK, a second at most: shut down the SDK after it.
    *
    * @throws BelayError `invalid_option` for anything but an engine.
    */
   observe(engine: Engine): () => void
-  /**
-   * Resolves once the spans of all runs that have ended so far are given to the SDK: they are read from the store first. Call it after `engine.stop()`,
-   * before `engine.close()` and the SDK's `shutdown()`. Never rejects.
-   */
-  flush(): Promise<void>
 }
 
 /**
@@ -52,7 +48,6 @@ export function createTelemetry({ clock }: TelemetryOptions = {}): Telemetry {
   const runs = new RunContexts({ tracer, ids })
   const attempts = new AttemptSpans({ tracer, ids, runs, now: clock && (() => clock.now()) })
   const callers = new Callers()
-  const observed = new Set<RunSpans>()
   return {
     idGenerator: ids,
     engineOptions: { around: [attempts.around], traceparent: callers.traceparent },
@@ -64,7 +59,6 @@ export function createTelemetry({ clock }: TelemetryOptions = {}): Telemetry {
           'telemetry.observe(): give the engine that createEngine() made.',
         )
       const spans = new RunSpans({ tracer, ids, runs, now: () => (clock ?? Date).now() }, engine)
-      observed.add(spans)
       const ends = [
         engine.on('run.started', (event) => callers.started(event)),
         engine.on('run.compensating', (event) => spans.stopped(event)),
@@ -73,11 +67,7 @@ export function createTelemetry({ clock }: TelemetryOptions = {}): Telemetry {
       ]
       return () => {
         for (const end of ends) end()
-        observed.delete(spans)
       }
-    },
-    async flush() {
-      await Promise.all([...observed].map((spans) => spans.flush()))
     },
   }
 }

@@ -30,7 +30,7 @@ async function observed(
   await engine.start()
   onTestFinished(() => engine.close())
   const tree = async (runId: string) => {
-    await telemetry.flush()
+    await engine.close()
     return treeOfRun(spans(), runId)
   }
   return { engine, clock: adapter.clock, telemetry, spans, tree }
@@ -180,10 +180,9 @@ describe('the trace of a run', () => {
   })
 
   it('leads to the trace of each child, and that of a child back to it', async () => {
-    const payment = define('payment', { version: 1 }).step('charge', {
-      run: () => 'charged',
-      compensate: () => {},
-    })
+    const payment = define('payment', { version: 1 })
+      .sleep('hold', { for: '1s' })
+      .step('charge', { dependsOn: ['hold'], run: () => 'charged', compensate: () => {} })
     const parent = define('parent', { version: 1 })
       .workflow('pay', payment)
       .step('ship', {
@@ -209,6 +208,7 @@ describe('the trace of a run', () => {
     ])
     expect(await tree(child!.id)).toEqual([
       'payment → parent elsewhere',
+      '  wait hold',
       '  charge 1',
       '  payment again',
       '  undo',
@@ -288,7 +288,7 @@ function counted(texts: readonly string[]): Readonly<Record<string, number>> {
 
 describe('a trace is whole or not there', () => {
   it('by the sampler’s answer for the id of the run, in every process alike', async () => {
-    const { engine, clock, telemetry, spans } = await observed([order], {
+    const { engine, clock, spans } = await observed([order], {
       sampler: new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(0.5) }),
     })
     const runs = await engine.runMany(
@@ -296,7 +296,7 @@ describe('a trace is whole or not there', () => {
       Array.from({ length: 40 }, () => ({ input: 'fine' as const })),
     )
     for (const run of runs) await clock.runUntil(run.result())
-    await telemetry.flush()
+    await engine.close()
 
     const sizes = Object.values(counted(spans().map((span) => span.spanContext().traceId)))
     expect(sizes.length).toBeGreaterThan(5)
@@ -305,18 +305,18 @@ describe('a trace is whole or not there', () => {
   })
 
   it('and without an SDK there is none, and nothing else changes', async () => {
-    const { engine, clock, telemetry, spans } = await observed([order])
+    const { engine, clock, spans } = await observed([order])
     trace.disable()
     const run = await engine.run(order, 'fine')
     await clock.runUntil(run.result())
-    await telemetry.flush()
+    await engine.close()
     expect(spans()).toEqual([])
   })
 
   it('and an SDK with other ids is told of once', async () => {
     const warn = vi.spyOn(console, 'warn').mockImplementation(() => {})
     onTestFinished(() => warn.mockRestore())
-    const { engine, clock, telemetry } = await observed([order])
+    const { engine, clock } = await observed([order])
     const exporter = new InMemorySpanExporter()
     trace.disable()
     trace.setGlobalTracerProvider(
@@ -324,7 +324,7 @@ describe('a trace is whole or not there', () => {
     )
     const run = await engine.run(order, 'fine')
     await clock.runUntil(run.result())
-    await telemetry.flush()
+    await engine.close()
 
     expect(exporter.getFinishedSpans().map(({ name }) => name)).toEqual(['POST /charges', 'POST /charges'])
     expect(warn.mock.calls).toEqual([

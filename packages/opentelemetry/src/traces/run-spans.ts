@@ -1,5 +1,6 @@
 import type { Engine, EngineEvents } from '@belay/workflow'
 import { diag, type Span, SpanStatusCode, type Tracer } from '@opentelemetry/api'
+import pLimit from 'p-limit'
 import { Recent } from '../recent.ts'
 import { attributes } from './attributes.ts'
 import { type SpanDraft, spansOfEnd } from './ended-run.ts'
@@ -24,8 +25,7 @@ export class RunSpans {
   readonly #parts: RunSpansParts
   readonly #engine: Engine
   readonly #stoppedAt = new Recent<Date>()
-  readonly #waiting: EngineEvents['run.ended'][] = []
-  readonly #reads = new Set<Promise<void>>()
+  readonly #reads = pLimit(READS_MAX)
 
   constructor(parts: RunSpansParts, engine: Engine) {
     this.#parts = parts
@@ -36,38 +36,12 @@ export class RunSpans {
     this.#stoppedAt.set(runId, new Date(this.#parts.now()))
   }
 
-  ended(event: EngineEvents['run.ended']): void {
+  /** Resolves once its spans are given to the SDK: an engine that closes waits for that. */
+  async ended(event: EngineEvents['run.ended']): Promise<void> {
     const run = this.#parts.runs.of(event.runId)
     if (run === undefined || !isSampled(run)) return
-    if (this.#waiting.length >= WAITING_MAX) this.#emit(unread(event, this.#parts.now()))
-    else this.#waiting.push(event)
-    this.#readNext()
-  }
-
-  /** Resolves once every run that has ended so far is exported to the SDK. */
-  async flush(): Promise<void> {
-    while (this.#reads.size > 0) await Promise.all(this.#reads)
-  }
-
-  #readNext(): void {
-    if (this.#reads.size >= READS_MAX) return
-    const event = this.#waiting.shift()
-    if (event === undefined) return
-    const read = this.#export(event).finally(() => {
-      this.#reads.delete(read)
-      this.#readNext()
-    })
-    this.#reads.add(read)
-  }
-
-  async #export(event: EngineEvents['run.ended']): Promise<void> {
-    const drafts = await this.#read(event).catch((error: unknown) => {
-      diag.warn(
-        `@belay/opentelemetry: run ${event.runId} could not be read after its end. Its span stands alone.`,
-        error,
-      )
-      return undefined
-    })
+    const isTooMany = this.#reads.pendingCount >= WAITING_MAX
+    const drafts = isTooMany ? undefined : await this.#reads(() => this.#read(event)).catch(tell)
     for (const draft of drafts ?? [unread(event, this.#parts.now())]) this.#emit(draft)
   }
 
@@ -94,6 +68,10 @@ export class RunSpans {
     if (error !== undefined) span.setStatus({ code: SpanStatusCode.ERROR, message: error })
     span.end(endAt)
   }
+}
+
+function tell(error: unknown): undefined {
+  diag.warn('@belay/opentelemetry: a run could not be read after its end. Its span stands alone.', error)
 }
 
 /** The span of a run whose rows could not be read: from what the event tells. */

@@ -84,8 +84,4 @@ const engine = createEngine({
 telemetry.observe(engine)
 await engine.start()
 
-process.once('SIGTERM', async () => {
-  await engine.stop()
-  await telemetry.flush()
-  await engine.close()
-})
+process.once('SIGTERM', () => engine.close())

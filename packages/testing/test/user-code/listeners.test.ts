@@ -40,6 +40,24 @@ describe.each(Object.entries(WAYS))('a listener that %s', (way, bad) => {
   })
 })
 
+describe('a listener that returned a promise', () => {
+  it('may read its run until it is done, also while the engine closes', async () => {
+    const { clock, worker } = engines()
+    const engine = await worker({ workflows: [flow] })
+    const read: unknown[] = []
+    engine.on('run.ended', async ({ runId }) => {
+      for (let reads = 0; reads < 3; reads += 1) read.push((await engine.runs.get(runId))?.status)
+      read.push(await engine.runs.history(runId))
+    })
+    const run = await engine.run(flow)
+    await clock.runUntil(run.result())
+
+    await engine.close()
+
+    expect(read).toEqual(['completed', 'completed', 'completed', []])
+  })
+})
+
 describe.each(Object.entries(WAYS))('a logger that %s', (way, bad) => {
   const console = { error: vi.spyOn(globalThis.console, 'error') }
   beforeEach(() => {

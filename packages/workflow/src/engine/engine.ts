@@ -7,7 +7,6 @@ import { DefinitionRegistry } from './base/definition-registry.ts'
 import { type EngineEvents, EVENT_NAMES, EventHub, type EventListener } from './base/events.ts'
 import { Meter } from './base/meter.ts'
 import { PayloadCache } from './base/payload-cache.ts'
-import { within } from './base/runtime.ts'
 import { followNotices } from './base/store-notices.ts'
 import { RUN_MANY_OPTIONS, STOP_OPTIONS } from './call-options.ts'
 import { openCalls } from './calls.ts'
@@ -35,9 +34,6 @@ import type { RunOptions } from './start/run-options.ts'
 import { type StartedHandle, type StartRunParts, startRun, startRuns } from './start/start-run.ts'
 import { type Gauges, gaugesOf } from './worker/gauges.ts'
 import { Working } from './working.ts'
-
-/** How long closing waits for a running query of awaited runs. */
-const CLOSE_MS = 1_000
 
 /** Makes an engine. It does not connect to the store before its first call. Throws `invalid_option`. */
 export function createEngine(options: EngineOptions): Engine {
@@ -237,7 +233,7 @@ export class Engine extends RunVerbs implements AsyncDisposable {
 
   /**
    * Calls `listener` for each event of this engine. Returns a function that removes it. Listeners run in the async context in which `start()`
-   * was called; before that, in that of whatever causes the event. Nothing waits for them, and their errors are logged.
+   * was called; before that, in that of whatever causes the event. Nothing waits for them but `close()`, for a second, and their errors are logged.
    */
   on<Name extends keyof EngineEvents>(name: Name, listener: EventListener<Name>): () => void {
     checkArgument('on()', 'the event', name, oneOf(EVENT_NAMES))
@@ -255,7 +251,7 @@ export class Engine extends RunVerbs implements AsyncDisposable {
   }
 
   /**
-   * Stops the worker, rejects pending `result()` and `step()` calls and watches, and closes the adapter. Takes at most about six seconds longer than the timeout, even if
+   * Stops the worker, rejects pending `result()` and `step()` calls and watches, waits for listeners that returned a promise, a second at most, and closes the adapter. Takes at most about six seconds longer than the timeout, even if
    * the database does not answer: steps whose outcomes could not be recorded run again after the lease ends.
    */
   async close(options: { readonly timeout?: Duration } = {}): Promise<void> {
@@ -269,9 +265,8 @@ export class Engine extends RunVerbs implements AsyncDisposable {
   }
 
   async #close(timeout: number): Promise<void> {
-    const { clock } = this.#settings.runtime
     await this.stop({ timeout })
-    await within(clock, CLOSE_MS, Promise.all([this.#calls.watch.close(), this.#calls.observer.close()]))
+    await Promise.all([this.#calls.close(), this.#events.settled()])
     await this.#settings.adapter.close()
     this.#stopNotices()
   }

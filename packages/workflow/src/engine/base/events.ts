@@ -1,8 +1,10 @@
 import type { Direction, EndStatus, RunStatus, SkipReason, StoreNotice, Wake } from '../../adapter/index.ts'
 import type { SerialisedError } from '../../cause.ts'
+import { systemClock } from '../../clock.ts'
 import type { Logger } from '../../logger.ts'
 import { watchAnswer } from '../../thenable.ts'
 import type { Context } from './context.ts'
+import { within } from './runtime.ts'
 import type { WorkflowStep } from './workflow-steps.ts'
 
 /** The run of an event. */
@@ -185,11 +187,15 @@ export const EVENT_NAMES = Object.keys(IS_EVENT) as readonly (keyof EngineEvents
 
 export type EventListener<Name extends keyof EngineEvents> = (event: EngineEvents[Name]) => void
 
+/** How long closing waits for listeners. */
+const LISTENERS_MS = 1_000
+
 /** Calls listeners, each in a context of its own. One that throws, or returns a promise that rejects, is logged and does not affect the others. */
 export class EventHub {
   readonly #listeners = new Map<keyof EngineEvents, Set<(event: never) => void>>()
+  /** What listeners that returned a promise still do. */
+  readonly #working = new Set<Promise<void>>()
   readonly #log: Logger
-
   readonly #context: Context
 
   constructor(log: Logger, context: Context) {
@@ -214,15 +220,28 @@ export class EventHub {
     for (const listener of this.#listeners.get(name) ?? []) {
       const failed = (error: unknown) =>
         this.#log.error(
-          `A listener of "${name}" failed. Nothing waits for listeners: let it catch its own errors.`,
+          `A listener of "${name}" failed. That changes nothing else: let it catch its own errors.`,
           { error },
         )
       try {
         const call = listener as (event: EngineEvents[Name]) => unknown
-        this.#context.run(() => watchAnswer(call(event), failed))
+        this.#context.run(() => this.#watch(call(event), failed))
       } catch (error) {
         failed(error)
       }
     }
+  }
+
+  /** Resolves once no listener works any more, or after a second of the process, whatever the store’s clock says: a listener may hang. */
+  settled(): Promise<void> {
+    const end = async () => {
+      while (this.#working.size > 0) await Promise.all(this.#working)
+    }
+    return within(systemClock, LISTENERS_MS, end())
+  }
+
+  #watch(answer: unknown, failed: (error: unknown) => void): void {
+    const work = watchAnswer(answer, failed)?.then(() => void this.#working.delete(work!))
+    if (work !== undefined) this.#working.add(work)
   }
 }

@@ -235,7 +235,6 @@ export class Control {
   ): Promise<readonly RunHistoryEntry[]> {
     const { limit } = checkOptions('history()', options, HISTORY_OPTIONS)
     const { adapter } = this.#parts
-    this.#parts.assertOpen()
     await adapter.open()
     const records = await adapter.readHistory({ runId, limit })
     if (records.length === 0 && (await adapter.findRun({ runId })) === null) throw unknownRun({ runId })

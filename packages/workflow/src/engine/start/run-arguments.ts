@@ -25,7 +25,7 @@ export function refuseOptionsAsInput(workflow: WorkflowDefinition, input: unknow
   if (names.length === 0) return
   const valid = workflow.validate(input)
   // It is checked again by the call, which tells its failure.
-  if (valid !== input) return watchAnswer(valid)
+  if (valid !== input) return void watchAnswer(valid)
   const given = names.join(', ')
   throw new BelayError(
     'invalid_option',
