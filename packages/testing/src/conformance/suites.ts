@@ -80,6 +80,7 @@ import { undoOrderCases } from './cases/undo-order.ts'
 import { undoTryCases } from './cases/undo-tries.ts'
 import { valueCases } from './cases/values.ts'
 import { versionCases } from './cases/versions.ts'
+import { waitedCases } from './cases/waited.ts'
 import { waitCases } from './cases/waits.ts'
 import { wakingParentCases } from './cases/waking-parents.ts'
 import { workerCases } from './cases/workers.ts'
@@ -122,6 +123,7 @@ export const SUITES: Readonly<Record<string, Cases>> = {
   payloads: payloadCases,
   reading: readingCases,
   'what is ready': readyCases,
+  'how long a step was due': waitedCases,
   tags: tagCases,
   'finding runs': findingCases,
   'listing runs': listingCases,

@@ -1,5 +1,5 @@
 import { type Claim, type Claimed, PRIORITY_MAX } from '@belay/workflow/adapter'
-import { claimOf, isClaimable, lease, leasedSteps } from './lease.ts'
+import { claimOf, isClaimable, lease, leasedSteps, readyAt } from './lease.ts'
 import type { QueuedStep } from './ready-queue.ts'
 import type { Rows } from './rows.ts'
 import { rowOf } from './run-rows.ts'
@@ -25,7 +25,9 @@ export function claim(
     // A queue entry is only a hint: if its run was stopped meanwhile, or its row is gone, the entry is dropped.
     if (step === undefined) continue
     const candidate = { run, step }
-    if (isClaimable(candidate)) claims.push(lease(rows, candidate, workerId))
+    if (!isClaimable(candidate)) continue
+    const waitedMs = Math.round(Math.max(0, rows.now - readyAt(step, entry.availableAt)))
+    claims.push({ ...lease(rows, candidate, workerId), waitedMs })
   }
   return { claims, more: claims.length === limit }
 }

@@ -56,6 +56,15 @@ export function enqueueAt(rows: Rows, { run, step }: StepOfRun, readyAt: number)
   rows.lateSteps.add({ ...entry, fence: step.fence, place: placeOf(readyAt, step, readyAt) })
 }
 
+/**
+ * When a queued step became ready. Its place is as much before as its lead, unless it was due later than it was queued, or was parked at a limit: then
+ * the step has the instant.
+ */
+export function readyAt(step: StepRow, place: number): number {
+  const { availableAt } = step
+  return availableAt !== null && availableAt >= place ? availableAt : place + leadOf(step) * 60_000
+}
+
 /** Gives queued steps that have become due meanwhile their places. */
 export function placeLateSteps(rows: Rows): void {
   for (const late of rows.lateSteps) {

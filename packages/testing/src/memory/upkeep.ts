@@ -6,13 +6,12 @@ import {
   isItem,
   isTerminal,
   type LiveRuns,
-  leadOf,
   type OverdueSteps,
   type ReadyCount,
   type StrandedStep,
   type UnknownLeases,
 } from '@belay/workflow/adapter'
-import { isClaimable, isLeased, leasedSteps } from './lease.ts'
+import { isClaimable, isLeased, leasedSteps, readyAt } from './lease.ts'
 import { waiterName } from './limit-rows.ts'
 import { hasAll } from './read.ts'
 import type { QueuedStep } from './ready-queue.ts'
@@ -153,7 +152,7 @@ function groups(rows: Rows, live: readonly RunRow[]): readonly LiveRuns[] {
 }
 
 function overdueSteps(rows: Rows, dueBefore: number): readonly OverdueSteps[] {
-  const queued = rows.queue.list().map((entry) => ({ ...entry, availableAt: readyAt(rows, entry) }))
+  const queued = rows.queue.list().map((entry) => ({ ...entry, availableAt: entryReadyAt(rows, entry) }))
   const due = queued.filter(({ availableAt }) => availableAt < dueBefore)
   return [...rows.definitions.values()].flatMap(({ saved }) => {
     const own = due.filter(({ definitionId }) => definitionId === saved.id)
@@ -171,7 +170,7 @@ export function countReady(rows: Rows, { max }: { readonly max: number }): Ready
     at: rows.now,
     steps: counted.length,
     capped: ready.length > max,
-    oldestDueAt: counted.length === 0 ? null : Math.min(...counted.map((entry) => readyAt(rows, entry))),
+    oldestDueAt: counted.length === 0 ? null : Math.min(...counted.map((entry) => entryReadyAt(rows, entry))),
   }
 }
 
@@ -181,13 +180,10 @@ function isReady(rows: Rows, { runId, step: number }: QueuedStep): boolean {
   return run !== undefined && step !== undefined && isClaimable({ run, step })
 }
 
-/** A place is as much before the time when the step became ready as its priority says. */
-function readyAt(rows: Rows, { runId, step: number, availableAt: place }: QueuedStep): number {
+function entryReadyAt(rows: Rows, { runId, step: number, availableAt: place }: QueuedStep): number {
   const run = rows.runs.get(runId)
   const step = run === undefined ? undefined : rowOf(run, number)
-  if (step === undefined) return place
-  const { availableAt } = step
-  return availableAt !== null && availableAt >= place ? availableAt : place + leadOf(step) * 60_000
+  return step === undefined ? place : readyAt(step, place)
 }
 
 function strandedSteps(rows: Rows, live: readonly RunRow[], endedBy: number): readonly StrandedStep[] {

@@ -2,6 +2,7 @@ import { boundedLockWait } from '../base/lock-wait.ts'
 import type { Statement } from '../connection/statement.ts'
 import { begunAttempt, type ClaimAnswer, claimedColumns } from '../rows/claim-row.ts'
 import { FIRST_ITEM, newItem } from '../rows/item-rows.ts'
+import { waitedMs } from '../rows/queue-place.ts'
 import { stepIs } from '../rows/step-lookup.ts'
 import {
   claimableSteps,
@@ -64,8 +65,8 @@ claimed_steps as (
     -- A hint with an older fence is stale. In a run that was paused meanwhile, each step has one more open dependency; but no item.
     and s.fence = any (array[due.fence]) and s.status = any (due.claimable_statuses)
     and s.open_dependencies = any (array[due.no_dependencies]) and case when due.run_id is not null then s.worker_id is null end
-  returning s.run_id, s.step, s.fence, due.definition_id, ${claimedColumns}, due.available_at,
-    due.has_input, due.input, ${newItem(1)}
+  returning s.run_id, s.step, s.fence, due.definition_id, ${claimedColumns}, due.available_at, ${waitedMs('s', 'due.available_at')} as waited_ms,
+    due.has_input, due.input, ${newItem(1, waitedMs('s', 'due.available_at'))}
 ),
 journaled_runs as (
   insert into belay.workflow_leases (worker_id, run_ids)

@@ -2,6 +2,7 @@ import { boundedLockWait } from '../base/lock-wait.ts'
 import type { Statement } from '../connection/statement.ts'
 import { begunAttempt, type ClaimAnswer, claimedColumns } from '../rows/claim-row.ts'
 import { newItem, RANGE_ITEMS_MAX } from '../rows/item-rows.ts'
+import { waitedMs } from '../rows/queue-place.ts'
 import {
   claimRows,
   dueDefinitions,
@@ -59,8 +60,8 @@ claimed_steps as (
   where due.run_status = 'running' and s.run_id = any (array[due.run_id]) and s.step >= due.step and s.step < due.end_step
     and s.fence = any (array[due.fence]) and s.status = any (array[due.ready_status])
     and s.open_dependencies = any (array[due.no_dependencies]) and case when due.run_id is not null then s.worker_id is null end
-  returning s.run_id, s.step, s.fence, due.definition_id, ${claimedColumns}, due.available_at,
-    false as has_input, null as input, ${newItem(1)}
+  returning s.run_id, s.step, s.fence, due.definition_id, ${claimedColumns}, due.available_at, ${waitedMs('s', 'due.available_at')} as waited_ms,
+    false as has_input, null as input, ${newItem(1, waitedMs('s', 'due.available_at'))}
 ),
 journaled_runs as (
   insert into belay.workflow_leases (worker_id, run_ids)

@@ -100,7 +100,7 @@ export function headColumns(table: ReadyTable): string {
   extract(epoch from belay.store_now())::float8 as now,
   (extract(epoch from clock_timestamp() - statement_timestamp()) * 1000)::float8 as took_ms, null::uuid as run_id, null::int as step,
   null::int as fence, null::int as definition_id, null::int as round, null::int as attempt, null::int as failures, null::int as losses,
-  null as undo_of, null::bool as has_input, null as input`
+  null as undo_of, null::bool as has_input, null as input, null::float8 as waited_ms`
 }
 
 /**
@@ -127,12 +127,12 @@ export function newestMarks(taken: string, isKept = 'false'): string {
  */
 export function claimRows(claims: string): string {
   return `select 'claim', null, null, null, null, null, null, null, null, null, null, null, c.run_id, c.step, c.fence, c.definition_id, c.round, c.attempt,
-  c.failures, c.losses, c.undo_of, c.has_input, c.input
+  c.failures, c.losses, c.undo_of, c.has_input, c.input, c.waited_ms
 from (select * from ${claims} order by available_at, run_id, step) c
 where c.new_item is null
 union all
 select 'items', null, null, null, null, null, null, null, null, null, null, null, c.run_id, null, null, c.definition_id, null, null,
-  null, null, null, r.has_input, json_build_object('input', r.input, 'items', c.items)::text
+  null, null, null, r.has_input, json_build_object('input', r.input, 'items', c.items)::text, null
 from (${newItems(claims)}) c
 cross join lateral (
   select pg_column_size(run.input) <= 2000 or run.input is null as has_input,

@@ -1,6 +1,7 @@
 import type { Statement } from '../connection/statement.ts'
 import { begunAttempt, type ClaimAnswer, claimedColumns } from '../rows/claim-row.ts'
 import { FIRST_ITEM, newItem } from '../rows/item-rows.ts'
+import { waitedMs } from '../rows/queue-place.ts'
 import { stepIs } from '../rows/step-lookup.ts'
 import {
   claimableSteps,
@@ -88,7 +89,7 @@ due_steps as materialized (
 -- item.
 locked_steps as materialized (
   select s.ctid as step_at, s.run_id, s.step, s.fence, ${claimedColumns}, d.row_at, d.definition_id,
-    d.available_at, d.has_input, d.input, ${newItem(0)}
+    d.available_at, d.has_input, d.input, ${waitedMs('s', 'd.available_at')} as waited_ms, ${newItem(0, waitedMs('s', 'd.available_at'))}
   from due_steps d
   join belay.workflow_steps s on s.run_id = any (array[d.run_id]) and ${stepIs('s', 'd.step')}
   -- A hint with an older fence is stale.
@@ -108,7 +109,7 @@ claimed_steps as (
 ),
 taken_steps as materialized (
   select l.run_id, l.step, l.fence + 1 as fence, l.round, l.attempt + 1 as attempt, l.failures, l.losses, l.undo_of, l.row_at,
-    l.definition_id, l.available_at, l.has_input, l.input, l.new_item
+    l.definition_id, l.available_at, l.has_input, l.input, l.waited_ms, l.new_item
   from locked_steps l
   where (select count(*) from claimed_steps) = (select count(*) from locked_steps)
     or (l.run_id, l.step) in (select c.run_id, c.step from claimed_steps c)

@@ -2,7 +2,7 @@ import type { ReadyCount } from '@belay/workflow/adapter'
 import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
 import { RANGE_ITEMS_MAX } from '../rows/item-rows.ts'
-import { leadOf } from '../rows/queue-place.ts'
+import { readySince } from '../rows/queue-place.ts'
 import { stepIs } from '../rows/step-lookup.ts'
 
 /**
@@ -43,9 +43,8 @@ with first_entries as materialized (
   limit $1::int + 1
 ),
 ready_steps as (
-  -- A step may have several entries. A place is as much before the time when the step became ready as its priority says.
-  select distinct e.run_id, e.step, case when s.available_at >= e.available_at then s.available_at
-    else e.available_at + ${leadOf('s')} * interval '1 minute' end as ready_at
+  -- A step may have several entries.
+  select distinct e.run_id, e.step, ${readySince('s', 'e.available_at')} as ready_at
   from first_entries e
   -- Each limit keeps a lookup from being planned as a join, which would read all rows of the table.
   cross join lateral (

@@ -30,6 +30,8 @@ export interface ClaimRow {
   readonly failures: number
   readonly losses: number
   readonly undo_of: UndoneStatus | null
+  /** Only in claims from the queue: how long the step had been due. */
+  readonly waited_ms?: number | null
   /** Only in claims from the queue: whether the row includes the run's input. A large input is left out. */
   readonly has_input?: boolean
   readonly input?: string | null
@@ -72,8 +74,13 @@ interface NewItemsOfRun {
   readonly items: NewItems
 }
 
-/** For each item its step, and if it is not large its key and its value. */
-export type NewItems = readonly (readonly [step: number, key?: string, value?: JsonText])[]
+/** For each item its step, how long it had been due if it comes from the queue, and if it is not large its key and its value. */
+export type NewItems = readonly (readonly [
+  step: number,
+  waitedMs?: number | null,
+  key?: string,
+  value?: JsonText,
+])[]
 
 export type ClaimAnswer = HeadRow | ({ readonly kind: 'claim' } & ClaimRow) | NewItemsRow
 
@@ -89,6 +96,7 @@ export function decodeClaim(row: ClaimRow): Claim {
     failures: row.failures,
     losses: row.losses,
     undoOf: row.undo_of,
+    waitedMs: row.waited_ms ?? undefined,
   }
 }
 
@@ -125,7 +133,7 @@ export function firstAttemptsOf(
   input?: JsonText,
 ): readonly Claim[] {
   // One literal for each item, without a spread: there are thousands.
-  return items.map(([step, key, value = null]) => ({
+  return items.map(([step, waitedMs, key, value = null]) => ({
     runId: row.run_id,
     step,
     fence: 1,
@@ -138,5 +146,6 @@ export function firstAttemptsOf(
     undoOf: null,
     input,
     item: key === undefined ? undefined : { key, value },
+    waitedMs: waitedMs ?? undefined,
   }))
 }

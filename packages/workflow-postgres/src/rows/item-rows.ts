@@ -16,12 +16,12 @@ export const rowName = `case when s.item_key is null then ds.name else left(ds.n
 
 /**
  * The column `new_item` of a step `s`: null for all but an item's first attempt, whose row it describes as JSON. A large item is left out. `fence` is
- * what an item's fence is if it was claimed once.
+ * what an item's fence is if it was claimed once, `waited` how long it had been due.
  */
-export function newItem(fence: 0 | 1): string {
+export function newItem(fence: 0 | 1, waited = 'null::float8'): string {
   return `case when s.step >= ${FIRST_ITEM} and s.fence = ${fence} and s.round = 1 and s.undo_of is null
-    then case when s.item is null or pg_column_size(s.item) <= 2000 then json_build_array(s.step, s.item_key, s.item::text)
-      else json_build_array(s.step) end end as new_item`
+    then case when s.item is null or pg_column_size(s.item) <= 2000 then json_build_array(s.step, ${waited}, s.item_key, s.item::text)
+      else json_build_array(s.step, ${waited}) end end as new_item`
 }
 
 /** The query of new items among the claims in `claims`, one row for each run. */

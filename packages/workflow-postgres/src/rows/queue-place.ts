@@ -6,6 +6,20 @@ export function leadOf(row: string): string {
   return `case when ${row}.undo_of is null then coalesce(${row}.priority, 0) else ${UNDO_LEAD_MINUTES} end`
 }
 
+/**
+ * When a queued step became ready. Its place is as much before as its lead, unless it was due later than it was queued, or was parked at a limit: then
+ * the step has the instant. `row` yields the step, `place` its place.
+ */
+export function readySince(row: string, place: string): string {
+  return `case when ${row}.available_at >= ${place} then ${row}.available_at
+    else ${place} + ${leadOf(row)} * interval '1 minute' end`
+}
+
+/** How long a queued step has been ready, in whole milliseconds. By epochs, because a damaged row may have an instant that cannot be subtracted. */
+export function waitedMs(row: string, place: string): string {
+  return `round(greatest(0, date_part('epoch', belay.store_now()) - date_part('epoch', ${readySince(row, place)})) * 1000)`
+}
+
 /** The place in the queue of a step that is ready now, like `placeOf()` of the port. `lead` in minutes. */
 export function placeNow(lead: string): string {
   return `belay.store_now() - ${lead} * interval '1 minute'`

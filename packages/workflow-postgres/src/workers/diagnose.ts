@@ -3,7 +3,7 @@ import { isOfStatement } from '../base/errors.ts'
 import type { Connection } from '../connection/connection.ts'
 import type { Statement } from '../connection/statement.ts'
 import { FIRST_ITEM, rowName, templateOf } from '../rows/item-rows.ts'
-import { leadOf } from '../rows/queue-place.ts'
+import { readySince } from '../rows/queue-place.ts'
 import { liveStatuses } from '../rows/run-statuses.ts'
 import { stepIs } from '../rows/step-lookup.ts'
 import { listWorkers } from './list-workers.ts'
@@ -102,9 +102,7 @@ from belay.workflow_definitions d
 cross join lateral (
   select count(*)::int as steps, min(overdue.ready_at) as oldest_due_at
   from (
-    -- A place is as much before the time when the step became ready as its priority says.
-    select case when s.available_at >= q.available_at then s.available_at
-      else q.available_at + ${leadOf('s')} * interval '1 minute' end as ready_at
+    select ${readySince('s', 'q.available_at')} as ready_at
     from (
       (select r.available_at, r.run_id, r.step
       from belay.workflow_ready r

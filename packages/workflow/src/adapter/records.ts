@@ -110,6 +110,11 @@ export interface Claim extends AttemptRef {
   readonly input?: JsonText | undefined
   /** Only of an item of a map: the item, if the store includes it to save the worker a `load`. */
   readonly item?: NewItem | undefined
+  /**
+   * How long the step had been due when it was claimed, in milliseconds, by the store's clock. That of a step which waited for a slot of a limit counts
+   * from when it was parked. Omitted where the store does not know it: then it was handed over at once.
+   */
+  readonly waitedMs?: number | undefined
 }
 
 /** The answer to a claim. */

@@ -100,6 +100,6 @@ function keyOf(run: CaseRun, name: string): string {
 }
 
 /** A claim with only what every store includes. */
-export function withoutInput({ input: _input, item: _item, ...claim }: Claim): Claim {
+export function withoutInput({ input: _input, item: _item, waitedMs: _waitedMs, ...claim }: Claim): Claim {
   return claim
 }

@@ -84,7 +84,8 @@ export type EngineEvents = {
     readonly by: string | undefined
     readonly reason: string | undefined
   }
-  'step.started': StepEvent
+  /** `waitedMs`: how long the step had been due when it was claimed, by the store's clock. 0 if it was handed over at once. */
+  'step.started': StepEvent & { readonly waitedMs: number }
   /**
    * The store has a value that the step published under `key`, or its progress if `key` is undefined. Values that came faster than they were sent, and
    * those of transactional steps, have no event.
