@@ -1,5 +1,7 @@
-import { BelayError, type Engine, type EngineOptions, type Logger, type PinoLike } from '@belay/workflow'
-import { trace } from '@opentelemetry/api'
+import type { Engine, EngineOptions, Logger, PinoLike } from '@belay/workflow'
+import { metrics, trace } from '@opentelemetry/api'
+import { checkEngine } from './metrics/check.ts'
+import { observeMetrics } from './metrics/otel.ts'
 import { AttemptSpans } from './traces/attempts.ts'
 import { Callers } from './traces/callers.ts'
 import { type IdGenerator, SpanIds } from './traces/ids.ts'
@@ -24,7 +26,7 @@ export interface Telemetry {
   /** A logger whose messages have `trace_id` and `span_id`: for `createEngine({ logger })`. Takes `jsonLogger()`, a pino logger, or another `Logger`. */
   logger(logger: Logger | PinoLike): Logger
   /**
-   * Exports the spans and the metrics of what this engine does. Call it before `start()`. Returns a function that ends it. `engine.close()` waits until the
+   * Exports the spans and the metrics of what this engine does. Call it after the SDK has started, and before `engine.start()`. Returns a function that ends it. `engine.close()` waits until the
    * spans of its last runs are with the SDK, a second at most: shut down the SDK after it.
    *
    * @throws BelayError `invalid_option` for anything but an engine.
@@ -48,18 +50,18 @@ export function createTelemetry({ clock }: TelemetryOptions = {}): Telemetry {
   const runs = new RunContexts({ tracer, ids })
   const attempts = new AttemptSpans({ tracer, ids, runs, now: clock && (() => clock.now()) })
   const callers = new Callers()
+  let engines = 0
   return {
     idGenerator: ids,
     engineOptions: { around: [attempts.around], traceparent: callers.traceparent },
     logger: (logger) => tracedLogger(logger, attempts),
     observe(engine) {
-      if (typeof engine?.on !== 'function' || typeof engine.gauges !== 'function')
-        throw new BelayError(
-          'invalid_option',
-          'telemetry.observe(): give the engine that createEngine() made.',
-        )
+      checkEngine('telemetry.observe()', engine)
       const spans = new RunSpans({ tracer, ids, runs, now: () => (clock ?? Date).now() }, engine)
+      engines += 1
       const ends = [
+        // Two engines of one process must not count as one.
+        observeMetrics(engine, metrics.getMeter(engines === 1 ? SCOPE : `${SCOPE}/${engines}`)),
         engine.on('run.started', (event) => callers.started(event)),
         engine.on('run.compensating', (event) => spans.stopped(event)),
         engine.on('run.ended', (event) => spans.ended(event)),

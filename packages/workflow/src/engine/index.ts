@@ -1,5 +1,12 @@
 export type { Around, HandledAttempt } from './attempt/around.ts'
-export type { EngineEvents, EventListener, RunEvent, RunIdentity, StepEvent } from './base/events.ts'
+export type {
+  EngineEvents,
+  EventListener,
+  RunEvent,
+  RunIdentity,
+  SettledStepEvent,
+  StepEvent,
+} from './base/events.ts'
 export type { StepProgress } from './base/told-values.ts'
 export type { WorkflowStep } from './base/workflow-steps.ts'
 export type { StepRepair } from './control/action.ts'

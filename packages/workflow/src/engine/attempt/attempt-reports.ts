@@ -47,7 +47,8 @@ export class AttemptReports {
     const failure = this.#failures.get(attempt)
     const { events, log, runtime, workerId } = this.#parts
     const eventOf = () => {
-      const durationMs = toMicroseconds(runtime.clock.now() - attempt.startedAt)
+      const { startedAt } = attempt
+      const durationMs = startedAt === 0 ? 0 : toMicroseconds(runtime.clock.now() - startedAt)
       return { ...stepEvent(attempt, workerId), durationMs }
     }
     outcomeEvent(events, outcome, eventOf, failure?.error)

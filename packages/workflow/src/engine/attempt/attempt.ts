@@ -40,7 +40,7 @@ export class Attempt implements ContextSource {
   readonly definition: WorkflowDefinition
   /** Of an item or a round, with the item's name once its row was read. */
   step: StepDefinition
-  /** When the attempt began, by the engine's clock. */
+  /** When the attempt began, by the engine's clock. 0 before that. */
   startedAt = 0
   readonly origin: ClaimOrigin
   readonly #parts: AttemptParts<Attempt>

@@ -1,6 +1,6 @@
 import { type Outcome, skipOf } from '../../adapter/index.ts'
 import type { SerialisedError } from '../../cause.ts'
-import type { EngineEvents, EventHub, StepEvent } from '../base/events.ts'
+import type { EngineEvents, EventHub, SettledStepEvent, StepEvent } from '../base/events.ts'
 import type { Attempt } from './attempt.ts'
 
 export function stepEvent(
@@ -23,7 +23,7 @@ export function stepEvent(
 export function outcomeEvent(
   events: EventHub,
   outcome: Outcome,
-  eventOf: () => StepEvent & { readonly durationMs: number },
+  eventOf: () => SettledStepEvent,
   thrown?: unknown,
 ): void {
   const name = EVENT_OF[outcome.type]

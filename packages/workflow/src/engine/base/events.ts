@@ -48,8 +48,14 @@ export interface StepEvent {
   readonly workerId: string
 }
 
+/** An attempt whose outcome is recorded. */
+export interface SettledStepEvent extends StepEvent {
+  /** From the begin of the attempt until its outcome was recorded, in milliseconds. 0 if it was released before it began. */
+  readonly durationMs: number
+}
+
 /** A failed attempt. */
-export interface FailedStepEvent extends StepEvent {
+export interface FailedStepEvent extends SettledStepEvent {
   /** The error as it is stored. */
   readonly error: SerialisedError
   /** What the handler threw, with its stack. An error of Belay's for a timeout, an output that cannot be stored, or a lost worker. */
@@ -91,18 +97,18 @@ export type EngineEvents = {
    * those of transactional steps, have no event.
    */
   'step.published': StepEvent & { readonly key: string | undefined }
-  'step.completed': StepEvent & { readonly durationMs: number }
-  'step.compensated': StepEvent & { readonly durationMs: number }
+  'step.completed': SettledStepEvent
+  'step.compensated': SettledStepEvent
   /** The definition skipped the step: its handler was not called. */
-  'step.skipped': StepEvent & { readonly reason: SkipReason }
+  'step.skipped': SettledStepEvent & { readonly reason: SkipReason }
   /** The step began to wait, without a worker: until the time in `wake`, or for its signal if `wake` is undefined. */
-  'step.waiting': StepEvent & { readonly wake: Wake | undefined }
+  'step.waiting': SettledStepEvent & { readonly wake: Wake | undefined }
   'step.retrying': FailedStepEvent & { readonly delayMs: number }
   /** `continues`: the run goes on, because the step has `onFailure: 'continue'`. */
   'step.failed': FailedStepEvent & { readonly continues: boolean }
   'step.compensation_failed': FailedStepEvent
   /** The worker released the step. This does not count as a failure. */
-  'step.released': StepEvent
+  'step.released': SettledStepEvent
   /**
    * A result arrived after its attempt had ended: the worker had lost its lease, the attempt had timed out, or the worker had released the step.
    * Nothing was written.
