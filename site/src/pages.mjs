@@ -49,6 +49,7 @@ const CHAPTERS = [
       ['docs/cli.md', 'The command line'],
       ['docs/operations.md', 'Operations'],
       ['docs/observability.md', 'Observability'],
+      ['docs/hooks.md', 'Hooks'],
       ['docs/control.md', 'Acting on runs'],
       ['docs/versions.md', 'Versions'],
       ['docs/upgrading.md', 'Upgrading'],

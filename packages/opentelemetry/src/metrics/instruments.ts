@@ -132,7 +132,7 @@ export const INSTRUMENTS = {
   },
   'belay.store.up': {
     kind: 'gauge',
-    unit: '1',
+    unit: '{store}',
     labels: [],
     help: '1 if the store answered when these metrics were collected, else 0',
   },

@@ -7,8 +7,13 @@ import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('../../../..', import.meta.url))
 
-/** What a reader has installed: the packages, the other dependencies of the examples, drizzle for the schema, and Vitest. */
-const MODULES = ['examples/node_modules', 'packages/workflow-postgres/node_modules', 'node_modules']
+/** What a reader has installed: the packages, the other dependencies of the examples, drizzle for the schema, what telemetry is sent with, and Vitest. */
+const MODULES = [
+  'examples/node_modules',
+  'packages/workflow-postgres/node_modules',
+  'tools/checks/node_modules',
+  'node_modules',
+]
 
 const OPTIONS = {
   target: 'ES2023',
