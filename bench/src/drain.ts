@@ -16,6 +16,7 @@ export interface Drain {
   readonly awaitsResults?: boolean
   readonly keepsAttempts?: boolean
   readonly isSurrounded?: boolean
+  readonly metrics?: 'opentelemetry' | 'prometheus'
   /** Default 180 s. */
   readonly timeoutMs?: number
 }

@@ -9,6 +9,7 @@ interface Case {
   readonly startedBy: 'itself' | 'another'
   readonly keepsAttempts?: boolean
   readonly isSurrounded?: boolean
+  readonly metrics?: 'opentelemetry' | 'prometheus'
 }
 
 const CASES: readonly Case[] = [
@@ -23,6 +24,14 @@ const CASES: readonly Case[] = [
   { name: 'chain of 3, started by another process', workload: 'chain', startedBy: 'another' },
   { name: 'chain of 3, attempts kept', workload: 'chain', startedBy: 'itself', keepsAttempts: true },
   { name: 'chain of 3, with one `around`', workload: 'chain', startedBy: 'itself', isSurrounded: true },
+  // The SDK looks up the attributes of each duration; for Prometheus all is counted in place.
+  { name: 'chain of 3, with metrics', workload: 'chain', startedBy: 'itself', metrics: 'opentelemetry' },
+  {
+    name: 'chain of 3, with metrics for Prometheus',
+    workload: 'chain',
+    startedBy: 'itself',
+    metrics: 'prometheus',
+  },
 ]
 
 export const drainSection: Section = {
@@ -42,7 +51,7 @@ export const drainSection: Section = {
 }
 
 async function drainOnce(
-  { name, workload: workloadName, startedBy, keepsAttempts = false, isSurrounded = false }: Case,
+  { name, workload: workloadName, keepsAttempts = false, isSurrounded = false, ...given }: Case,
   { bench, record, round }: { bench: Bench; record: Recorder; round: number },
 ): Promise<void> {
   const workload: Workload = WORKLOADS[workloadName]
@@ -52,7 +61,7 @@ async function drainOnce(
   const { stepsPerSecond, runsPerSecond } = await bench.server.freshDatabase((url) =>
     drain({
       ...{ store: { kind: 'postgres', url }, workload: workloadName, runs },
-      ...{ startedBy, warmUpRuns, keepsAttempts, isSurrounded },
+      ...{ ...given, warmUpRuns, keepsAttempts, isSurrounded },
     }),
   )
   const bar = 'Belay, one worker'

@@ -1,8 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { observeMetrics } from '@belay/opentelemetry'
+import { metricsHandler } from '@belay/opentelemetry/prometheus'
 import { type Around, createEngine, type Engine, type RunHandle } from '@belay/workflow'
 import { WORKLOADS, type Workload } from '../workloads.ts'
 import { awaitAll, measureResults, type ResultLatencies, runAndAwait } from './awaiting.ts'
 import type { Commands, Latencies, WorkerSetup, WorkerUsage } from './messages.ts'
+import { meter } from './meter.ts'
 import { measureWakes, PATIENT, putToSleep, type WakeLatencies } from './patience.ts'
 import { putSchedules } from './scheduling.ts'
 import { sharedNow } from './shared-clock.ts'
@@ -138,14 +141,17 @@ export class BenchWorker implements Readonly<{ [Name in keyof Commands]: Verb<Na
 function engineOn(
   store: OpenedStore,
   workload: Workload,
-  { keepsAttempts, isSurrounded, settings }: WorkerSetup,
+  { keepsAttempts, isSurrounded, metrics, settings }: WorkerSetup,
 ): Engine {
   const { workflow } = workload
   const concurrency = settings === 'default' ? {} : { concurrency: workload.concurrency }
   const workflows = workload === WORKLOADS.patient ? PATIENT : [workflow]
   const attempts = keepsAttempts === true ? ({ attempts: 'keep' } as const) : {}
   const around: readonly Around[] = isSurrounded === true ? [(_, next) => next()] : []
-  return createEngine({ adapter: store.adapter, workflows, around, ...concurrency, ...attempts })
+  const engine = createEngine({ adapter: store.adapter, workflows, around, ...concurrency, ...attempts })
+  if (metrics === 'prometheus') metricsHandler(engine)
+  if (metrics === 'opentelemetry') observeMetrics(engine, meter())
+  return engine
 }
 
 async function warmUp(setup: WorkerSetup, workload: Workload): Promise<void> {

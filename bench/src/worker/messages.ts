@@ -21,6 +21,8 @@ export interface WorkerSetup {
   readonly keepsAttempts?: boolean
   /** One hook surrounds each handler. */
   readonly isSurrounded?: boolean
+  /** What measures the worker. Nobody collects, so that only the events cost something. */
+  readonly metrics?: 'opentelemetry' | 'prometheus'
   /** The application name of its connections, to identify them. */
   readonly name?: string
 }
