@@ -1,4 +1,5 @@
 import type { Store, WorkerUsage } from './worker/messages.ts'
+import type { Telemetry } from './worker/telemetry.ts'
 import { WorkerProcess } from './worker/worker-process.ts'
 import { WORKLOADS, type WorkloadName } from './workloads.ts'
 
@@ -16,6 +17,7 @@ export interface Drain {
   readonly awaitsResults?: boolean
   readonly keepsAttempts?: boolean
   readonly isSurrounded?: boolean
+  readonly telemetry?: Telemetry
   /** Default 180 s. */
   readonly timeoutMs?: number
 }

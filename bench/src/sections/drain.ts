@@ -1,5 +1,6 @@
 import type { Bench } from '../bench.ts'
 import { drain } from '../drain.ts'
+import type { Telemetry } from '../worker/telemetry.ts'
 import { runsOf, WORKLOADS, type Workload, type WorkloadName } from '../workloads.ts'
 import { eachRound, type Recorder, type Section } from './section.ts'
 
@@ -9,6 +10,7 @@ interface Case {
   readonly startedBy: 'itself' | 'another'
   readonly keepsAttempts?: boolean
   readonly isSurrounded?: boolean
+  readonly telemetry?: Telemetry
 }
 
 const CASES: readonly Case[] = [
@@ -23,6 +25,10 @@ const CASES: readonly Case[] = [
   { name: 'chain of 3, started by another process', workload: 'chain', startedBy: 'another' },
   { name: 'chain of 3, attempts kept', workload: 'chain', startedBy: 'itself', keepsAttempts: true },
   { name: 'chain of 3, with one `around`', workload: 'chain', startedBy: 'itself', isSurrounded: true },
+  // The SDK looks up the attributes of each duration; for Prometheus all is counted in place.
+  { name: 'chain of 3, with metrics', workload: 'chain', startedBy: 'itself', telemetry: 'metrics' },
+  { name: 'chain of 3, for Prometheus', workload: 'chain', startedBy: 'itself', telemetry: 'prometheus' },
+  { name: 'chain of 3, with traces', workload: 'chain', startedBy: 'itself', telemetry: 'traces' },
 ]
 
 export const drainSection: Section = {
@@ -42,7 +48,7 @@ export const drainSection: Section = {
 }
 
 async function drainOnce(
-  { name, workload: workloadName, startedBy, keepsAttempts = false, isSurrounded = false }: Case,
+  { name, workload: workloadName, keepsAttempts = false, isSurrounded = false, ...given }: Case,
   { bench, record, round }: { bench: Bench; record: Recorder; round: number },
 ): Promise<void> {
   const workload: Workload = WORKLOADS[workloadName]
@@ -52,7 +58,7 @@ async function drainOnce(
   const { stepsPerSecond, runsPerSecond } = await bench.server.freshDatabase((url) =>
     drain({
       ...{ store: { kind: 'postgres', url }, workload: workloadName, runs },
-      ...{ startedBy, warmUpRuns, keepsAttempts, isSurrounded },
+      ...{ ...given, warmUpRuns, keepsAttempts, isSurrounded },
     }),
   )
   const bar = 'Belay, one worker'

@@ -7,6 +7,7 @@ import { measureWakes, PATIENT, putToSleep, type WakeLatencies } from './patienc
 import { putSchedules } from './scheduling.ts'
 import { sharedNow } from './shared-clock.ts'
 import { type OpenedStore, openStore } from './store.ts'
+import { watchedEngine } from './telemetry.ts'
 import { type Turn, turns } from './turns.ts'
 
 export type Verb<Name extends keyof Commands> = (
@@ -138,14 +139,15 @@ export class BenchWorker implements Readonly<{ [Name in keyof Commands]: Verb<Na
 function engineOn(
   store: OpenedStore,
   workload: Workload,
-  { keepsAttempts, isSurrounded, settings }: WorkerSetup,
+  { keepsAttempts, isSurrounded, telemetry, settings }: WorkerSetup,
 ): Engine {
   const { workflow } = workload
   const concurrency = settings === 'default' ? {} : { concurrency: workload.concurrency }
   const workflows = workload === WORKLOADS.patient ? PATIENT : [workflow]
   const attempts = keepsAttempts === true ? ({ attempts: 'keep' } as const) : {}
   const around: readonly Around[] = isSurrounded === true ? [(_, next) => next()] : []
-  return createEngine({ adapter: store.adapter, workflows, around, ...concurrency, ...attempts })
+  const options = { adapter: store.adapter, workflows, around, ...concurrency, ...attempts }
+  return telemetry === undefined ? createEngine(options) : watchedEngine(options, telemetry)
 }
 
 async function warmUp(setup: WorkerSetup, workload: Workload): Promise<void> {

@@ -2,6 +2,7 @@ import type { WorkloadName } from '../workloads.ts'
 import type { ResultLatencies } from './awaiting.ts'
 import type { WakeLatencies } from './patience.ts'
 import type { SchedulesToPut } from './scheduling.ts'
+import type { Telemetry } from './telemetry.ts'
 import type { Turn } from './turns.ts'
 
 /** Where a worker's runs are. The last two are in the worker's own process. */
@@ -21,6 +22,7 @@ export interface WorkerSetup {
   readonly keepsAttempts?: boolean
   /** One hook surrounds each handler. */
   readonly isSurrounded?: boolean
+  readonly telemetry?: Telemetry
   /** The application name of its connections, to identify them. */
   readonly name?: string
 }

@@ -85,7 +85,7 @@ describe('a worker', () => {
     // The customers' photos are nobody's business.
     expect(JSON.stringify([otel, prometheus])).not.toMatch(/png|4711/)
 
-    // Steps that a worker releases when it stops are counted, with no absurd duration.
+    // Steps that a worker releases when it stops are counted. Then it has no slots.
     await engine.stop({ timeout: 0 })
     const stopped = await sdk!.collect()
     expect(

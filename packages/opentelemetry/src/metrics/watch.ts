@@ -1,4 +1,4 @@
-import type { Engine, RunEvent, StepEvent } from '@belay/workflow'
+import type { Engine, EngineEvents, RunEvent, StepEvent } from '@belay/workflow'
 import { watchEventLoop } from './event-loop.ts'
 import { type Readings, readGauges } from './gauges.ts'
 import { kept, type LabelBounds, type Labels, type Measurement } from './labels.ts'
@@ -28,7 +28,6 @@ export function watchEngine(engine: Engine, sink: Sink): EngineWatch {
   watchEventLoop()
   const counters = new Counters()
   const lost = counters.open('belay.workers.lost', {})
-  const outages = counters.open('belay.store.outages', {})
   const workflows = new WorkflowsSeries({ ...sink, counters })
   const ended = (outcome: Outcome) => (event: OutcomeEvent) => {
     const series = workflows.stepOf(event)
@@ -43,22 +42,11 @@ export function watchEngine(engine: Engine, sink: Sink): EngineWatch {
     engine.on('step.started', (event) => {
       workflows.stepOf(event).wait(event.waitedMs / 1_000)
     }),
-    engine.on('step.completed', ended('completed')),
-    engine.on('step.compensated', ended('completed')),
-    engine.on('step.retrying', ended('retrying')),
-    engine.on('step.failed', ended('failed')),
-    engine.on('step.compensation_failed', ended('failed')),
-    engine.on('step.waiting', ended('waiting')),
-    engine.on('step.skipped', ended('skipped')),
-    engine.on('step.released', ended('released')),
-    engine.on('step.discarded', ended('discarded')),
-    engine.on('step.recovered', ended('lost')),
+    ...OUTCOMES.map(([name, outcome]) => engine.on(name, ended(outcome))),
     engine.on('worker.lost', () => {
       lost.value += 1
     }),
-    engine.on('store.unavailable', () => {
-      outages.value += 1
-    }),
+    ...countOutages(engine, counters.open('belay.store.outages', {})),
   ]
   return {
     counts: (name) => counters.of(name),
@@ -69,11 +57,38 @@ export function watchEngine(engine: Engine, sink: Sink): EngineWatch {
   }
 }
 
-type Outcome = 'completed' | 'retrying' | 'failed' | 'waiting' | 'skipped' | 'released' | 'discarded' | 'lost'
+const OUTCOMES = [
+  ['step.completed', 'completed'],
+  ['step.compensated', 'completed'],
+  ['step.retrying', 'retrying'],
+  ['step.failed', 'failed'],
+  ['step.compensation_failed', 'failed'],
+  ['step.waiting', 'waiting'],
+  ['step.skipped', 'skipped'],
+  ['step.released', 'released'],
+  ['step.discarded', 'discarded'],
+  ['step.recovered', 'lost'],
+] as const satisfies readonly (readonly [keyof EngineEvents, string])[]
+
+type Outcome = (typeof OUTCOMES)[number][1]
 
 type StepIdentity = Pick<StepEvent, 'workflow' | 'version' | 'step' | 'direction'>
 
 type OutcomeEvent = StepIdentity & { readonly durationMs?: number }
+
+/** Each kind of call has an event of its own: an outage begins with the first of them, and is over when one is answered again. */
+function countOutages(engine: Engine, outages: Count): readonly (() => void)[] {
+  let isOut = false
+  return [
+    engine.on('store.unavailable', () => {
+      if (!isOut) outages.value += 1
+      isOut = true
+    }),
+    engine.on('store.recovered', () => {
+      isOut = false
+    }),
+  ]
+}
 
 interface Count extends Measurement {
   value: number

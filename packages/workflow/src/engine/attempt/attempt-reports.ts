@@ -4,7 +4,7 @@ import type { EventHub } from '../base/events.ts'
 import type { Runtime } from '../base/runtime.ts'
 import type { Attempt } from './attempt.ts'
 import { type Failure, logFailure } from './log-failure.ts'
-import { outcomeEvent, stepEvent } from './step-events.ts'
+import { outcomeEvent, settledStepEvent, stepEvent } from './step-events.ts'
 
 export interface AttemptReportsParts {
   readonly workerId: string
@@ -49,7 +49,7 @@ export class AttemptReports {
     const eventOf = () => {
       const { startedAt } = attempt
       const durationMs = startedAt === 0 ? 0 : toMicroseconds(runtime.clock.now() - startedAt)
-      return { ...stepEvent(attempt, workerId), durationMs }
+      return settledStepEvent(attempt, workerId, durationMs)
     }
     outcomeEvent(events, outcome, eventOf, failure?.error)
     if (failure !== undefined) logFailure(log, outcome, { ...eventOf(), error: failure.error }, failure)
