@@ -152,7 +152,6 @@ describe('labels', () => {
     expect(names.size).toBe(501)
     expect(valueIn(series, 'belay.attempts.ended', { step: 'other' })).toBe(100)
     expect(total(series, 'belay.attempts.ended')).toBe(600)
-    expect(total(series, 'belay.attempt.duration')).toBe(600)
     expect(warnings).toEqual([expect.stringContaining('500 values of the label "step"')])
   })
 
@@ -179,6 +178,35 @@ describe('observeMetrics()', () => {
     stop()
     await (await engine.run(steps, undefined)).result()
     expect(total(await collect(), 'belay.attempts.ended')).toBe(3)
+  })
+
+  it('gives the SDK a share of very many durations, chosen by chance, while counters count all', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+    onTestFinished(() => void vi.useRealTimers())
+    const adapter = memory()
+    const many = define('many', { version: 1 }).map('item', {
+      over: () => Array.from({ length: 2_000 }, (_, index) => index),
+      run: () => {},
+    })
+    const engine = createEngine({ adapter, workflows: [many], logger: false })
+    onTestFinished(() => engine.close())
+    const { collect } = withSdk(engine)
+    await engine.start()
+    const run = async () => adapter.clock.runUntil((await engine.run(many)).result())
+
+    // A burst in one second: waits and durations of 2,002 attempts.
+    await run()
+    expect(total(await collect(), 'belay.attempts.ended')).toBe(2_002)
+    const burst = recorded(await collect())
+    expect(burst).toBe(1_000)
+
+    // The next second knows how many there were.
+    vi.advanceTimersByTime(1_000)
+    await run()
+    expect(total(await collect(), 'belay.attempts.ended')).toBe(4_004)
+    const next = recorded(await collect()) - burst
+    expect(next).toBeGreaterThan(300)
+    expect(next).toBeLessThan(700)
   })
 
   it('says nothing about the store once the engine was closed', async () => {
@@ -253,4 +281,12 @@ function withoutMoments(series: Series): Series {
 
 function total(series: Series, name: InstrumentName): number {
   return (series[name] ?? []).reduce((sum, { value }) => sum + value, 0)
+}
+
+/** How many durations the SDK has got. */
+function recorded(series: Series): number {
+  return ['belay.run.duration', 'belay.attempt.duration', 'belay.queue.wait'].reduce(
+    (sum, name) => sum + total(series, name as InstrumentName),
+    0,
+  )
 }
