@@ -17,8 +17,10 @@ export function watchedEngine(options: EngineOptions, by: Telemetry): Engine {
     return engine
   }
   const telemetry = createTelemetry()
-  if (by === 'metrics') metrics.setGlobalMeterProvider(new MeterProvider({ readers: [new Nowhere()] }))
-  else {
+  if (by === 'metrics') {
+    metrics.disable()
+    metrics.setGlobalMeterProvider(new MeterProvider({ readers: [new Nowhere()] }))
+  } else {
     const exporter = { export: (_: unknown, done: (result: { code: number }) => void) => done({ code: 0 }) }
     const spanProcessors = [new BatchSpanProcessor({ ...exporter, shutdown: async () => {} })]
     trace.disable()
