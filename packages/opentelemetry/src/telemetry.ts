@@ -77,11 +77,12 @@ export function createTelemetry(options: TelemetryOptions = {}): Telemetry {
         })
       }
       observed.add(engine)
-      const spans = new RunSpans({ tracer, ids, runs, now: () => (clock ?? Date).now() }, engine)
+      const spans = new RunSpans({ tracer, ids, runs, attempts, now: () => (clock ?? Date).now() }, engine)
       engines += 1
       const ends = [
         // Two engines of one process must not count as one.
         measure(engine, engines === 1 ? SCOPE : `${SCOPE}/${engines}`),
+        engine.on('worker.started', (event) => spans.workerStarted(event)),
         engine.on('run.started', (event) => callers.started(event)),
         engine.on('run.compensating', (event) => spans.stopped(event)),
         engine.on('run.ended', (event) => spans.ended(event)),

@@ -1,8 +1,8 @@
 import { memory } from '@belay/testing'
-import { createEngine, define, type Engine } from '@belay/workflow'
+import { createEngine, define, type Engine, unchecked } from '@belay/workflow'
 import { metrics } from '@opentelemetry/api'
 import { MeterProvider, MetricReader } from '@opentelemetry/sdk-metrics'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { createTelemetry } from '../src/index.ts'
 import { traced } from './setup/traced.ts'
 
@@ -38,6 +38,54 @@ describe('an SDK that starts after observe()', () => {
     expect(names).toContain('belay.runs.ended')
     expect(new Set(names).size).toBe(names.length)
     expect(spans().map(({ name }) => name)).toEqual(['hello', 'greet'])
+  })
+})
+
+describe('an engine without the hooks', () => {
+  it.each([
+    ['none', () => ({})],
+    ['others', () => ({ around: [(_: unknown, next: () => Promise<void>) => next()] })],
+  ])('is told once how to have spans of its steps: %s', async (_, given) => {
+    const warn = vi.spyOn(console, 'warn').mockImplementation(() => {})
+    onTestFinished(() => warn.mockRestore())
+    const adapter = memory()
+    const { telemetry, spans } = traced({ clock: adapter.clock })
+    const engine = createEngine({ ...given(), adapter, workflows: [greet], logger: false })
+    onTestFinished(() => engine.close())
+    telemetry.observe(engine)
+    await engine.start()
+    for (const run of await engine.runMany(greet, [{}, {}])) await adapter.clock.runUntil(run.result())
+    await engine.close()
+
+    expect(spans().map(({ name }) => name)).toEqual(['greet', 'greet'])
+    expect(warn.mock.calls).toEqual([
+      [expect.stringContaining('createEngine({ ...telemetry.engineOptions })')],
+    ])
+  })
+
+  it('is told nothing if another worker ran the steps', async () => {
+    const warn = vi.spyOn(console, 'warn').mockImplementation(() => {})
+    onTestFinished(() => warn.mockRestore())
+    const adapter = memory()
+    const { telemetry, spans } = traced({ clock: adapter.clock })
+    const held = define('held', { version: 1 })
+      .step('hello', { run: () => 'hello' })
+      .waitForSignal('go', { dependsOn: ['hello'], schema: unchecked<string>() })
+    const worker = createEngine({ adapter: adapter.connect(), workflows: [held], logger: false })
+    await worker.start()
+    const run = await worker.run(held)
+    await adapter.clock.advance('1s')
+    await worker.close()
+    const engine = createEngine({ ...telemetry.engineOptions, adapter, workflows: [held], logger: false })
+    onTestFinished(() => engine.close())
+    telemetry.observe(engine)
+    await engine.start()
+    await engine.runs.handle(run.id).signal('go', 'now')
+    await adapter.clock.runUntil(engine.runs.handle(run.id).result())
+    await engine.close()
+
+    expect(spans().map(({ name }) => name)).toEqual(['held', 'wait go'])
+    expect(warn).not.toHaveBeenCalled()
   })
 })
 
