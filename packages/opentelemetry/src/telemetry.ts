@@ -1,6 +1,6 @@
-import type { Engine, EngineOptions, Logger, PinoLike } from '@belay/workflow'
-import { metrics, trace } from '@opentelemetry/api'
-import { checkEngine } from './metrics/check.ts'
+import { BelayError, type Engine, type EngineOptions, type Logger, type PinoLike } from '@belay/workflow'
+import { createNoopMeter, metrics, trace } from '@opentelemetry/api'
+import { check, checkEngine } from './metrics/check.ts'
 import { observeMetrics } from './metrics/otel.ts'
 import { AttemptSpans } from './traces/attempts.ts'
 import { Callers } from './traces/callers.ts'
@@ -21,15 +21,22 @@ export interface TelemetryOptions {
 export interface Telemetry {
   /** For the SDK: `new NodeSDK({ idGenerator: telemetry.idGenerator })`. Spans that are not of a run get random ids. */
   readonly idGenerator: IdGenerator
-  /** For the engine: `createEngine({ ...telemetry.engineOptions, adapter, workflows })`. To add hooks of your own, give `around: [...telemetry.engineOptions.around, own]`. */
+  /**
+   * For the engine: `createEngine({ ...telemetry.engineOptions, adapter, workflows })`. To add hooks of your own, give
+   * `around: [...telemetry.engineOptions.around, own]`: an `around: [own]` replaces these, and attempts have no spans.
+   */
   readonly engineOptions: Required<Pick<EngineOptions, 'around' | 'traceparent'>>
-  /** A logger whose messages have `trace_id` and `span_id`: for `createEngine({ logger })`. Takes `jsonLogger()`, a pino logger, or another `Logger`. */
+  /**
+   * A logger whose messages have `trace_id` and `span_id`: for `createEngine({ logger })`. Takes `jsonLogger()`, a pino logger, or another `Logger`.
+   *
+   * @throws BelayError `invalid_option` for what lacks debug, info, warn or error.
+   */
   logger(logger: Logger | PinoLike): Logger
   /**
-   * Exports the spans and the metrics of what this engine does. Call it after the SDK has started, and before `engine.start()`. Returns a function that ends it. `engine.close()` waits until the
-   * spans of its last runs are with the SDK, a second at most: shut down the SDK after it.
+   * Exports the spans and the metrics of what this engine does. Call it before `engine.start()`. Returns a function that ends it. The SDK may start later, but nothing from before its start is
+   * exported. `engine.close()` waits until the spans of its last runs are with the SDK, a second at most: shut down the SDK after it.
    *
-   * @throws BelayError `invalid_option` for anything but an engine.
+   * @throws BelayError `invalid_option` for anything but an engine, and for one that is observed already.
    */
   observe(engine: Engine): () => void
 }
@@ -43,25 +50,39 @@ export interface Telemetry {
  * const engine = createEngine({ ...telemetry.engineOptions, adapter, workflows: [order] })
  * telemetry.observe(engine)
  * await engine.start()
+ *
+ * @throws BelayError `invalid_option` for another option, and for a clock without `now()`.
  */
-export function createTelemetry({ clock }: TelemetryOptions = {}): Telemetry {
+export function createTelemetry(options: TelemetryOptions = {}): Telemetry {
+  const { clock } = checked(options)
   const ids = new SpanIds()
   const tracer = () => trace.getTracer(SCOPE)
   const runs = new RunContexts({ tracer, ids })
   const attempts = new AttemptSpans({ tracer, ids, runs, now: clock && (() => clock.now()) })
   const callers = new Callers()
+  const observed = new WeakSet<Engine>()
   let engines = 0
   return {
     idGenerator: ids,
     engineOptions: { around: [attempts.around], traceparent: callers.traceparent },
-    logger: (logger) => tracedLogger(logger, attempts),
+    logger(logger) {
+      check(logger, LOGGER, 'telemetry.logger(): the logger must have debug(), info(), warn() and error()')
+      return tracedLogger(logger, attempts)
+    },
     observe(engine) {
       checkEngine('telemetry.observe()', engine)
-      const spans = new RunSpans({ tracer, ids, runs, now: () => (clock ?? Date).now() }, engine)
+      if (observed.has(engine)) {
+        throw new BelayError('invalid_option', 'telemetry.observe(): this engine is observed already.', {
+          remedy: 'Observe each engine once, or end that first.',
+        })
+      }
+      observed.add(engine)
+      const spans = new RunSpans({ tracer, ids, runs, attempts, now: () => (clock ?? Date).now() }, engine)
       engines += 1
       const ends = [
         // Two engines of one process must not count as one.
-        observeMetrics(engine, metrics.getMeter(engines === 1 ? SCOPE : `${SCOPE}/${engines}`)),
+        measure(engine, engines === 1 ? SCOPE : `${SCOPE}/${engines}`),
+        engine.on('worker.started', (event) => spans.workerStarted(event)),
         engine.on('run.started', (event) => callers.started(event)),
         engine.on('run.compensating', (event) => spans.stopped(event)),
         engine.on('run.ended', (event) => spans.ended(event)),
@@ -69,7 +90,37 @@ export function createTelemetry({ clock }: TelemetryOptions = {}): Telemetry {
       ]
       return () => {
         for (const end of ends) end()
+        observed.delete(engine)
       }
     },
+  }
+}
+
+const LOGGER = ['debug', 'info', 'warn', 'error']
+
+function checked(options: TelemetryOptions): TelemetryOptions {
+  const { clock, ...others } = Object(options) as TelemetryOptions
+  const [unknown] = Object.keys(others)
+  if (unknown !== undefined) {
+    const name = JSON.stringify(unknown)
+    throw new BelayError('invalid_option', `createTelemetry() has no option ${name}. It takes clock.`)
+  }
+  if (clock !== undefined)
+    check(clock, ['now'], 'createTelemetry(): clock must have now(), as adapter.clock has')
+  return clock === undefined ? {} : { clock }
+}
+
+/** A tracer begins to work when the SDK starts. A meter that was asked for before never does: it is asked for again when there is something to measure. */
+function measure(engine: Engine, scope: string): () => void {
+  let stop: (() => void) | undefined
+  const begin = () => {
+    if (stop !== undefined) return
+    const meter = metrics.getMeter(scope)
+    if (meter !== createNoopMeter()) stop = observeMetrics(engine, meter)
+  }
+  begin()
+  const listeners = [engine.on('worker.started', begin), engine.on('run.started', begin)]
+  return () => {
+    for (const end of [...listeners, stop]) end?.()
   }
 }

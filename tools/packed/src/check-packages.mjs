@@ -37,20 +37,23 @@ async function problemsOf({ tarball, files }) {
   return [
     ...contentProblems({ files, manifest }),
     ...messages.map((message) => `publint: ${formatMessage(message, manifest)}`),
-    ...(await typeProblems(tarball)),
+    ...(await typeProblems(tarball, manifest)),
   ]
 }
 
 /**
  * Old resolvers do not count, and neither does CommonJS: Node gives ES modules to require() too, as the declarations say. Only tools like Jest take
- * the CommonJS copy.
+ * the CommonJS copy. Files that no program imports, such as YAML, have no types.
  * @param {string} tarball
+ * @param {{ exports: Readonly<Record<string, unknown>> }} manifest
  */
-async function typeProblems(tarball) {
+async function typeProblems(tarball, manifest) {
   const attw = join(root, 'tools/packed/node_modules/.bin/attw')
+  const untyped = Object.keys(manifest.exports).filter((entry) => entry.endsWith('.yaml'))
   try {
+    const excluded = untyped.length === 0 ? [] : ['--exclude-entrypoints', ...untyped]
     const options = ['--profile', 'esm-only', '--ignore-rules', 'false-esm', '--format', 'ascii']
-    await execute(attw, [tarball, ...options, '--no-color', '--no-emoji'])
+    await execute(attw, [tarball, ...options, '--no-color', '--no-emoji', ...excluded])
     return []
   } catch (error) {
     const { stdout = '', stderr = '' } = /** @type {{ stdout?: string, stderr?: string }} */ (error)

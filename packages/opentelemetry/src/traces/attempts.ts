@@ -29,13 +29,20 @@ export class AttemptSpans {
   readonly #parts: AttemptSpansParts
   /** The span ids of attempts of this process. */
   readonly #recent = new Recent<string>()
+  #isCalled = false
 
   constructor(parts: AttemptSpansParts) {
     this.#parts = parts
   }
 
+  /** Whether an engine has called the hook. */
+  get isCalled(): boolean {
+    return this.#isCalled
+  }
+
   /** The hook for `createEngine({ around })`. */
   readonly around: Around = (attempt, next) => {
+    this.#isCalled = true
     const run = this.#parts.runs.of(attempt.runId)
     if (run === undefined) return next()
     // What the handler does belongs to the same trace, and is left out with it.

@@ -1,7 +1,8 @@
-import type { Engine, EngineEvents } from '@belay/workflow'
+import type { Engine, EngineEvents, RunSnapshot } from '@belay/workflow'
 import { diag, type Span, SpanStatusCode, type Tracer } from '@opentelemetry/api'
 import pLimit from 'p-limit'
 import { Recent } from '../recent.ts'
+import type { AttemptSpans } from './attempts.ts'
 import { attributes } from './attributes.ts'
 import { type SpanDraft, spansOfEnd } from './ended-run.ts'
 import { runSpanId, type SpanIds } from './ids.ts'
@@ -17,6 +18,7 @@ interface RunSpansParts {
   readonly tracer: () => Tracer
   readonly ids: SpanIds
   readonly runs: RunContexts
+  readonly attempts: AttemptSpans
   readonly now: () => number
 }
 
@@ -26,10 +28,16 @@ export class RunSpans {
   readonly #engine: Engine
   readonly #stoppedAt = new Recent<Date>()
   readonly #reads = pLimit(READS_MAX)
+  #workerId: string | undefined
+  #hasWarned = false
 
   constructor(parts: RunSpansParts, engine: Engine) {
     this.#parts = parts
     this.#engine = engine
+  }
+
+  workerStarted({ workerId }: EngineEvents['worker.started']): void {
+    this.#workerId = workerId
   }
 
   stopped({ runId }: EngineEvents['run.compensating']): void {
@@ -48,8 +56,21 @@ export class RunSpans {
   async #read({ runId }: EngineEvents['run.ended']): Promise<readonly SpanDraft[] | undefined> {
     const run = await this.#engine.runs.get(runId, { items: { limit: 0 } })
     if (run === undefined) return undefined
+    this.#checkAttempts(run)
     const history = await this.#engine.runs.history(runId)
     return spansOfEnd({ run, history, stoppedAt: this.#stoppedAt.get(runId) })
+  }
+
+  /** Without the hook a run is one span, and nothing else would say why. */
+  #checkAttempts({ steps }: RunSnapshot): void {
+    if (this.#hasWarned || this.#parts.attempts.isCalled) return
+    const isOwn = (step: (typeof steps)[number]) =>
+      step.kind === 'work' && step.status === 'completed' && step.workerId === this.#workerId
+    if (!steps.some(isOwn)) return
+    this.#hasWarned = true
+    console.warn(
+      '[belay] Steps have no spans, because the engine does not have the hooks of createTelemetry(). Give them to it: createEngine({ ...telemetry.engineOptions }), and beside hooks of your own around: [...telemetry.engineOptions.around, own].',
+    )
   }
 
   #emit(draft: SpanDraft): void {
