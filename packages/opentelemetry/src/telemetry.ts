@@ -1,7 +1,7 @@
 import { BelayError, type Engine, type EngineOptions, type Logger, type PinoLike } from '@belay/workflow'
-import { createNoopMeter, metrics, trace } from '@opentelemetry/api'
+import { createNoopMeter, type Meter, metrics, trace } from '@opentelemetry/api'
 import { check, checkEngine } from './metrics/check.ts'
-import { observeMetrics } from './metrics/otel.ts'
+import { isMeasuring, observeMetrics } from './metrics/otel.ts'
 import { AttemptSpans } from './traces/attempts.ts'
 import { Callers } from './traces/callers.ts'
 import { type IdGenerator, SpanIds } from './traces/ids.ts'
@@ -9,7 +9,7 @@ import { tracedLogger } from './traces/logger.ts'
 import { RunContexts } from './traces/run-contexts.ts'
 import { RunSpans } from './traces/run-spans.ts'
 
-/** The name of the tracer. */
+/** The name of the tracer and of the meter. */
 const SCOPE = '@belay/opentelemetry'
 
 export interface TelemetryOptions {
@@ -61,7 +61,6 @@ export function createTelemetry(options: TelemetryOptions = {}): Telemetry {
   const attempts = new AttemptSpans({ tracer, ids, runs, now: clock && (() => clock.now()) })
   const callers = new Callers()
   const observed = new WeakSet<Engine>()
-  let engines = 0
   return {
     idGenerator: ids,
     engineOptions: { around: [attempts.around], traceparent: callers.traceparent },
@@ -78,10 +77,8 @@ export function createTelemetry(options: TelemetryOptions = {}): Telemetry {
       }
       observed.add(engine)
       const spans = new RunSpans({ tracer, ids, runs, attempts, now: () => (clock ?? Date).now() }, engine)
-      engines += 1
       const ends = [
-        // Two engines of one process must not count as one.
-        measure(engine, engines === 1 ? SCOPE : `${SCOPE}/${engines}`),
+        measure(engine),
         engine.on('worker.started', (event) => spans.workerStarted(event)),
         engine.on('run.started', (event) => callers.started(event)),
         engine.on('run.compensating', (event) => spans.stopped(event)),
@@ -111,16 +108,24 @@ function checked(options: TelemetryOptions): TelemetryOptions {
 }
 
 /** A tracer begins to work when the SDK starts. A meter that was asked for before never does: it is asked for again when there is something to measure. */
-function measure(engine: Engine, scope: string): () => void {
+function measure(engine: Engine): () => void {
   let stop: (() => void) | undefined
   const begin = () => {
     if (stop !== undefined) return
-    const meter = metrics.getMeter(scope)
+    const meter = freeMeter()
     if (meter !== createNoopMeter()) stop = observeMetrics(engine, meter)
   }
   begin()
   const listeners = [engine.on('worker.started', begin), engine.on('run.started', begin)]
   return () => {
     for (const end of [...listeners, stop]) end?.()
+  }
+}
+
+/** Two engines of one process must not count as one: a second has a meter named `…/2`. */
+function freeMeter(): Meter {
+  for (let number = 1; ; number += 1) {
+    const meter = metrics.getMeter(number === 1 ? SCOPE : `${SCOPE}/${number}`)
+    if (!isMeasuring(meter)) return meter
   }
 }

@@ -100,6 +100,11 @@ class Sample {
   }
 }
 
+/** Whether this meter measures an engine. */
+export function isMeasuring(meter: Meter): boolean {
+  return observed.has(meter)
+}
+
 function openHistograms(meter: Meter) {
   const open = (name: HistogramName) =>
     meter.createHistogram(name, {

@@ -2,6 +2,9 @@ import { type Context, context, type SpanContext, TraceFlags, type Tracer, trace
 import { Recent } from '../recent.ts'
 import { runSpanId, type SpanIds, traceIdOf } from './ids.ts'
 
+/** How often an SDK is looked for while there is none: a worker may end ten thousand runs a second. */
+const LOOK_MS = 1_000
+
 /** The name under which a sampler is asked about a run. */
 export const RUN = 'belay.run'
 
@@ -11,6 +14,8 @@ export class RunContexts {
   readonly #ids: SpanIds
   readonly #known = new Recent<SpanContext>()
   #isRefused = false
+  /** Until when no SDK is looked for, because there was none. */
+  #offUntil = 0
 
   constructor(parts: { readonly tracer: () => Tracer; readonly ids: SpanIds }) {
     this.#tracer = parts.tracer
@@ -20,9 +25,10 @@ export class RunContexts {
   /** Undefined while no SDK is there, and for an SDK that does not use our ids. Its flag says whether the run is sampled. */
   of(runId: string): SpanContext | undefined {
     const known = this.#known.get(runId)
-    if (known !== undefined || this.#isRefused) return known
+    if (known !== undefined || this.#isRefused || Date.now() < this.#offUntil) return known
     const asked = this.#ask(runId)
-    if (asked !== undefined) this.#known.set(runId, asked)
+    if (asked === undefined) this.#offUntil = Date.now() + LOOK_MS
+    else this.#known.set(runId, asked)
     return asked
   }
 
