@@ -1,5 +1,6 @@
 import type { Around, EngineEvents, HandledAttempt } from '@belay/workflow'
 import {
+  type Attributes,
   context,
   type Link,
   type Span,
@@ -9,11 +10,14 @@ import {
   trace,
 } from '@opentelemetry/api'
 import { Recent } from '../recent.ts'
-import { attributes, errorType } from './attributes.ts'
+import { type AttributeName, attributes, errorType } from './attributes.ts'
 import { attemptSpanId, groupSpanId, randomSpanId, type SpanIds, undoSpanId } from './ids.ts'
 import { isSampled, type RunContexts } from './run-contexts.ts'
 
-/** What identifies an attempt in one process. */
+/** The most rounds in which a step was undone and ran again that the log tells apart. */
+const ROUNDS_MAX = 8
+
+/** What messages of the log say of an attempt. */
 type AttemptOfStep = Pick<HandledAttempt, 'runId' | 'step' | 'direction' | 'attempt'>
 
 interface AttemptSpansParts {
@@ -27,7 +31,7 @@ interface AttemptSpansParts {
 /** One span for each attempt: the parent of what its handler does. */
 export class AttemptSpans {
   readonly #parts: AttemptSpansParts
-  /** The span ids of attempts of this process. */
+  /** The spans of attempts of this process, by the ids that follow from the attempts. */
   readonly #recent = new Recent<string>()
   #isCalled = false
 
@@ -82,9 +86,16 @@ export class AttemptSpans {
     this.#end(span)
   }
 
-  /** The span of an attempt of this process. Undefined for one that is not sampled, or began long ago. */
-  spanIdOf(attempt: AttemptOfStep): string | undefined {
-    return this.#recent.get(identityOf(attempt))
+  /** The span of an attempt of this process. Undefined for one that is not sampled, or began long ago, and for the check of a poll. */
+  spanIdOf({ runId, step, direction, attempt }: AttemptOfStep): string | undefined {
+    // Only the idempotency key knows the round: the newest that this process has seen is meant.
+    for (let round = ROUNDS_MAX; round > 0; round -= 1) {
+      const effect = round === 1 ? `${runId}:${step}` : `${runId}:${step}:${round}`
+      const derived = attemptSpanId(direction === 'undo' ? `${effect}:undo` : effect, attempt)
+      const spanId = this.#recent.get(derived)
+      if (spanId !== undefined) return spanId
+    }
+    return undefined
   }
 
   #start(attempt: HandledAttempt, run: SpanContext): Span {
@@ -93,14 +104,7 @@ export class AttemptSpans {
     const spanId = this.#idOf(attempt)
     const options = {
       ...startingAt(now?.()),
-      attributes: {
-        ...stepAttributes(attempt, step),
-        ...attributes({
-          'belay.item.key': attempt.itemKey,
-          'belay.item.index': attempt.index,
-          'belay.round': attempt.round,
-        }),
-      },
+      attributes: stepAttributes(attempt, step),
       links: linksOf(attempt, run),
     }
     const start = () => tracer().startSpan(name, options, runs.below(run, parentId))
@@ -108,12 +112,11 @@ export class AttemptSpans {
   }
 
   /** Each check of a poll begins with attempt 1, and a transaction is repeated as the same attempt: those have ids of their own. */
-  #idOf(attempt: HandledAttempt): string {
-    const identity = identityOf(attempt)
-    const derived = attemptSpanId(attempt.idempotencyKey, attempt.attempt)
-    const isOwn = attempt.kind === 'poll' || this.#recent.get(identity) === derived
-    const spanId = isOwn ? randomSpanId() : derived
-    this.#recent.set(identity, spanId)
+  #idOf({ kind, idempotencyKey, attempt }: HandledAttempt): string {
+    if (kind === 'poll') return randomSpanId()
+    const derived = attemptSpanId(idempotencyKey, attempt)
+    const spanId = this.#recent.get(derived) === undefined ? derived : randomSpanId()
+    this.#recent.set(derived, spanId)
     return spanId
   }
 
@@ -146,11 +149,9 @@ function partOf(step: string): string | undefined {
   return step.endsWith(']') ? step.slice(0, step.indexOf('[')) : undefined
 }
 
-function stepAttributes(
-  event: Pick<HandledAttempt, 'runId' | 'workflow' | 'version' | 'direction' | 'attempt' | 'idempotencyKey'>,
-  step: string,
-): ReturnType<typeof attributes> {
-  return attributes({
+/** Written out: a worker makes them for every attempt. */
+function stepAttributes(event: HandledAttempt | EngineEvents['step.recovered'], step: string): Attributes {
+  const own: Attributes = {
     'belay.workflow': event.workflow,
     'belay.version': event.version,
     'belay.run.id': event.runId,
@@ -158,7 +159,11 @@ function stepAttributes(
     'belay.direction': event.direction,
     'belay.attempt': event.attempt,
     'belay.idempotency_key': event.idempotencyKey,
-  })
+  } satisfies Partial<Record<AttributeName, unknown>>
+  if ('itemKey' in event && event.itemKey !== undefined) own['belay.item.key'] = event.itemKey
+  if ('index' in event && event.index !== undefined) own['belay.item.index'] = event.index
+  if ('round' in event && event.round !== undefined) own['belay.round'] = event.round
+  return own
 }
 
 /** A retry leads to the attempt before it, which may have run in another process. */
@@ -195,8 +200,4 @@ function exceptionOf(thrown: unknown): Error {
 /** Without a time a span starts now. */
 function startingAt(startTime: Date | number | undefined): { readonly startTime?: Date | number } {
   return startTime === undefined ? {} : { startTime }
-}
-
-function identityOf({ runId, step, direction, attempt }: AttemptOfStep): string {
-  return `${runId}/${step}/${direction}/${attempt}`
 }
