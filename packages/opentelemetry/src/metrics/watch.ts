@@ -32,16 +32,15 @@ export function watchEngine(engine: Engine, sink: Sink): EngineWatch {
   const ended = (outcome: Outcome) => (event: OutcomeEvent) => {
     const series = workflows.stepOf(event)
     series.ended(outcome).value += 1
-    if (event.durationMs !== undefined) series.duration(event.durationMs / 1_000)
+    if (event.durationMs === undefined) return
+    series.duration(event.durationMs / 1_000)
+    series.wait(event.waitedMs! / 1_000)
   }
   const listeners = [
     engine.on('run.started', (run) => {
       workflows.of(run.workflow, run.version).started.value += 1
     }),
     engine.on('run.ended', (run) => workflows.of(run.workflow, run.version).ended(run)),
-    engine.on('step.started', (event) => {
-      workflows.stepOf(event).wait(event.waitedMs / 1_000)
-    }),
     ...OUTCOMES.map(([name, outcome]) => engine.on(name, ended(outcome))),
     engine.on('worker.lost', () => {
       lost.value += 1
@@ -74,7 +73,8 @@ type Outcome = (typeof OUTCOMES)[number][1]
 
 type StepIdentity = Pick<StepEvent, 'workflow' | 'version' | 'step' | 'direction'>
 
-type OutcomeEvent = StepIdentity & { readonly durationMs?: number }
+/** Of an attempt that was lost or discarded nobody knows its times. */
+type OutcomeEvent = StepIdentity & { readonly durationMs?: number; readonly waitedMs?: number }
 
 /** Each kind of call has an event of its own: an outage begins with the first of them, and is over when one is answered again. */
 function countOutages(engine: Engine, outages: Count): readonly (() => void)[] {

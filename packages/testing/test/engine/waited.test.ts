@@ -2,7 +2,7 @@ import { define } from '@belay/workflow'
 import { describe, expect, it } from 'vitest'
 import { engines } from './bench-of-engines.ts'
 
-describe('the event step.started', () => {
+describe('the event of an outcome', () => {
   it('says how long the step had been due: since its run, since its retry, or not at all', async () => {
     const { clock, engine, worker } = engines()
     const told: unknown[] = []
@@ -20,7 +20,8 @@ describe('the event step.started', () => {
     await clock.advance('5s')
 
     const working = await worker({ workflows: [workflow] })
-    working.on('step.started', ({ step, attempt, waitedMs }) => told.push([step, attempt, waitedMs]))
+    for (const event of ['step.completed', 'step.retrying'] as const)
+      working.on(event, ({ step, attempt, waitedMs }) => told.push([step, attempt, waitedMs]))
     await clock.runUntil(run.result())
 
     expect(told).toEqual([

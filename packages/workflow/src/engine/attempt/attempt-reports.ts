@@ -27,7 +27,7 @@ export class AttemptReports {
   begun(attempt: Attempt): void {
     const { events, workerId } = this.#parts
     if (!events.has('step.started')) return
-    events.emit('step.started', { ...stepEvent(attempt, workerId), waitedMs: attempt.claim.waitedMs ?? 0 })
+    events.emit('step.started', stepEvent(attempt, workerId))
   }
 
   /** The store has a value that it published, or its progress if the key is null. */
@@ -52,7 +52,9 @@ export class AttemptReports {
       return settledStepEvent(attempt, workerId, durationMs)
     }
     outcomeEvent(events, outcome, eventOf, failure?.error)
-    if (failure !== undefined) logFailure(log, outcome, { ...eventOf(), error: failure.error }, failure)
+    if (failure === undefined) return
+    const { waitedMs: _, ...told } = eventOf()
+    logFailure(log, outcome, { ...told, error: failure.error }, failure)
   }
 
   discarded(attempt: Attempt, reason: 'lease_lost' | 'released' | 'timed_out'): void {

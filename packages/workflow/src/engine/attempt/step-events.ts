@@ -35,6 +35,7 @@ export function settledStepEvent(
     attempt: claim.attempt,
     workerId,
     durationMs,
+    waitedMs: claim.waitedMs ?? 0,
   }
 }
 

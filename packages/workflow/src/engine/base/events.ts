@@ -52,6 +52,8 @@ export interface StepEvent {
 export interface SettledStepEvent extends StepEvent {
   /** From the begin of the attempt until its outcome was recorded, in milliseconds. 0 if it was released before it began. */
   readonly durationMs: number
+  /** How long the step had been due when it was claimed, in milliseconds, by the store's clock. 0 if it was handed over at once. */
+  readonly waitedMs: number
 }
 
 /** A failed attempt. */
@@ -90,8 +92,7 @@ export type EngineEvents = {
     readonly by: string | undefined
     readonly reason: string | undefined
   }
-  /** `waitedMs`: how long the step had been due when it was claimed, by the store's clock. 0 if it was handed over at once. */
-  'step.started': StepEvent & { readonly waitedMs: number }
+  'step.started': StepEvent
   /**
    * The store has a value that the step published under `key`, or its progress if `key` is undefined. Values that came faster than they were sent, and
    * those of transactional steps, have no event.
