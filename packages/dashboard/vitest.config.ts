@@ -1,0 +1,19 @@
+import { fileURLToPath } from 'node:url'
+import { defineConfig } from 'vitest/config'
+import { limits } from '../../vitest.limits.ts'
+
+const source = (path: string) => fileURLToPath(new URL(`../${path}`, import.meta.url))
+
+export default defineConfig({
+  resolve: {
+    alias: [
+      { find: /^@belay\/workflow$/, replacement: source('workflow/src/index.ts') },
+      { find: /^@belay\/workflow\/adapter$/, replacement: source('workflow/src/adapter/index.ts') },
+      { find: /^@belay\/workflow-postgres$/, replacement: source('workflow-postgres/src/index.ts') },
+      { find: /^@belay\/workflow-postgres\/pglite$/, replacement: source('workflow-postgres/src/pglite.ts') },
+      { find: /^@belay\/graph-view$/, replacement: source('graph-view/src/index.ts') },
+      { find: /^@belay\/testing$/, replacement: source('testing/src/index.ts') },
+    ],
+  },
+  test: { include: ['test/**/*.test.ts'], globalSetup: ['test/setup/servers.ts'], ...limits },
+})
