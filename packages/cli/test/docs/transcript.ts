@@ -38,15 +38,19 @@ function lasting(text: string, ids: readonly string[]): string {
       )
     }
   })
-  return told
-    .replaceAll(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g, '2026-11-24T18:30:33.200Z')
-    .replaceAll(/\d\d:\d\d:\d\d UTC/g, '18:30:33 UTC')
-    .replaceAll(/\d{4}-\d\d-\d\d \d\d:\d\d UTC/g, '2026-12-01 18:30 UTC')
-    .replaceAll(/\d+(\.\d)? s ago/g, '6 min ago')
-    .replaceAll(/\b\d\.\d s/g, '0.4 s')
-    .replaceAll(/^( +at \w+) \(.*\)$/gm, '$1 (orders/charge.ts:13:15)')
-    .replaceAll(/\S+ at \S+:\d+( \((?:--url|BELAY_URL|DATABASE_URL)\))/g, 'shop at db.internal:5432$1')
-    .replaceAll(/schema cli_\w+/g, 'schema belay')
-    .replaceAll(/, as \w+/g, ', as ops')
-    .replaceAll(/\bby \w+$/gm, 'by ops')
+  return (
+    told
+      .replaceAll(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g, '2026-11-24T18:30:33.200Z')
+      .replaceAll(/\d\d:\d\d:\d\d UTC/g, '18:30:33 UTC')
+      .replaceAll(/\d{4}-\d\d-\d\d \d\d:\d\d UTC/g, '2026-12-01 18:30 UTC')
+      // Two hours ago it was another day, or not.
+      .replaceAll('since 2026-12-01 18:30 UTC', 'since 18:30:33 UTC')
+      .replaceAll(/\d+(\.\d)? s ago/g, '6 min ago')
+      .replaceAll(/\b\d\.\d s/g, '0.4 s')
+      .replaceAll(/^( +at \w+) \(.*\)$/gm, '$1 (orders/charge.ts:13:15)')
+      .replaceAll(/\S+ at \S+:\d+( \((?:--url|BELAY_URL|DATABASE_URL)\))/g, 'shop at db.internal:5432$1')
+      .replaceAll(/schema cli_\w+/g, 'schema belay')
+      .replaceAll(/, as \w+/g, ', as ops')
+      .replaceAll(/\bby \w+$/gm, 'by ops')
+  )
 }
