@@ -1,0 +1,60 @@
+import { useState } from 'preact/hooks'
+import { fullInstant, instant as shown } from '../words.ts'
+import { GraphTab } from './graph-tab.tsx'
+import type { TabProps } from './run.tsx'
+import { TimelineTab } from './timeline-tab.tsx'
+
+/** What operators did and what arrived; and a slider that rewinds graph and timeline to any instant. */
+export function HistoryTab(props: TabProps) {
+  const { run, history } = props.page
+  const from = run.startAt ?? run.createdAt
+  const to = run.finishedAt ?? run.readAt
+  const [at, setAt] = useState(to)
+  const stops = [...new Set(run.steps.flatMap(({ known }) => known.flatMap(({ startAt, endAt }) => [startAt, endAt ?? to])))]
+    .filter((each) => each >= from && each <= to)
+    .toSorted((one, other) => one - other)
+  const step = (forward: boolean) => {
+    const next = forward ? stops.find((each) => each > at) : stops.findLast((each) => each < at)
+    setAt(next ?? (forward ? to : from))
+  }
+  return (
+    <section class="history">
+      <div class="bar">
+        <button type="button" class="button" onClick={() => step(false)} aria-label="To the change before">
+          ‹
+        </button>
+        <label class="grow">
+          <span class="sr">The instant that is shown</span>
+          <input
+            type="range"
+            min={from}
+            max={to}
+            value={at}
+            aria-valuetext={fullInstant(at)}
+            onInput={(event) => setAt(Number(event.currentTarget.value))}
+          />
+        </label>
+        <button type="button" class="button" onClick={() => step(true)} aria-label="To the next change">
+          ›
+        </button>
+        <time>{shown(at, to)}</time>
+      </div>
+      <GraphTab {...props} at={at} />
+      <TimelineTab {...props} at={at} />
+      <h2>Actions and signals</h2>
+      {history.length === 0 && <p class="quiet">Nobody has acted on this run, and it received nothing.</p>}
+      <ol class="entries">
+        {history.map((entry) => (
+          <li key={`${entry.at}${entry.action}`}>
+            <time title={fullInstant(entry.at)}>{shown(entry.at, to)}</time>
+            <p>
+              <strong>{entry.action.replaceAll('_', ' ')}</strong> {entry.step} {entry.by && `by ${entry.by}`}
+              {entry.reason && <q>{entry.reason}</q>}
+            </p>
+            <p class="quiet">{entry.change}</p>
+          </li>
+        ))}
+      </ol>
+    </section>
+  )
+}

@@ -1,0 +1,46 @@
+import { useState } from 'preact/hooks'
+import type { Payloads } from '../../../src/api.ts'
+import { read } from '../api.ts'
+import type { TabProps } from './run.tsx'
+
+/** Inputs and outputs may be private: they are read when somebody asks for them. */
+export function PayloadsTab({ page: { run }, isStale }: TabProps) {
+  const [payloads, setPayloads] = useState<Payloads>()
+  const [problem, setProblem] = useState<string>()
+  const show = () =>
+    read<Payloads>(`runs/${run.id}/payloads`).then(setPayloads, (error: Error) => setProblem(error.message))
+  if (payloads === undefined) {
+    return (
+      <section class="state">
+        <h2>Payloads are hidden</h2>
+        <p>{problem ?? 'They may be private, and this page did not read them.'}</p>
+        <button type="button" class="button" disabled={isStale} onClick={show}>
+          Show them
+        </button>
+      </section>
+    )
+  }
+  return (
+    <section class="payloads">
+      <Payload title="Input" json={payloads.input} />
+      {payloads.steps.map(({ step, output, error }) => (
+        <>
+          {output !== undefined && <Payload key={step} title={`Output of ${step}`} json={output} />}
+          {error !== undefined && <Payload key={`${step} error`} title={`Error of ${step}`} json={error} />}
+        </>
+      ))}
+      {payloads.values.map(({ key, value }) => (
+        <Payload key={key} title={`Value ${key}`} json={value} />
+      ))}
+    </section>
+  )
+}
+
+function Payload({ title, json }: { readonly title: string; readonly json: string | undefined }) {
+  return (
+    <details open>
+      <summary>{title}</summary>
+      {json === undefined ? <p class="quiet">None.</p> : <pre tabIndex={0}>{json}</pre>}
+    </details>
+  )
+}

@@ -1,0 +1,22 @@
+import type { Rows } from '../../../src/api.ts'
+import { useLive } from '../live.ts'
+import type { TabProps } from './run.tsx'
+
+/** The run as SQL: queries to paste into psql. */
+export function RowsTab({ page: { run } }: TabProps) {
+  const { data } = useLive<Rows>(`runs/${run.id}/rows`)
+  return (
+    <section class="payloads">
+      <p class="quiet">All that Belay knows of this run is in these rows. Paste a query into psql.</p>
+      {data?.queries.map(({ title, sql }) => (
+        <details key={title} open>
+          <summary>{title}</summary>
+          <pre tabIndex={0}>{sql}</pre>
+          <button type="button" class="button" onClick={() => void navigator.clipboard.writeText(sql)}>
+            Copy
+          </button>
+        </details>
+      ))}
+    </section>
+  )
+}

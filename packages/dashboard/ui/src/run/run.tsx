@@ -1,0 +1,225 @@
+import { useState } from 'preact/hooks'
+import { Link, useParams } from 'wouter'
+import type { ActionRequest, OfferedHere, RunPage } from '../../../src/api.ts'
+import { isForbidden, isNotFound } from '../api.ts'
+import { Status } from '../glyph.tsx'
+import { isDown, useLive } from '../live.ts'
+import { counted, fullInstant, instant, nameOf, span } from '../words.ts'
+import { ActionDialog } from './action-dialog.tsx'
+import { GraphTab } from './graph-tab.tsx'
+import { HistoryTab } from './history-tab.tsx'
+import { PayloadsTab } from './payloads-tab.tsx'
+import { RowsTab } from './rows-tab.tsx'
+import { StepsTab } from './steps-tab.tsx'
+import { TimelineTab } from './timeline-tab.tsx'
+import { VERBS } from './verbs.ts'
+
+const TABS = {
+  timeline: 'Timeline',
+  graph: 'Graph',
+  steps: 'Steps',
+  history: 'History',
+  payloads: 'Payloads',
+  rows: 'Rows',
+} as const
+
+export type TabName = keyof typeof TABS
+
+/** What a tab needs. */
+export interface TabProps {
+  readonly page: RunPage
+  /** Opens the dialog of an action. */
+  readonly act: (action: OfferedHere) => void
+  /** The store is silent: nothing can be done. */
+  readonly isStale: boolean
+}
+
+/** `/runs/:name/:tab?` */
+export function Run() {
+  const { name = '', tab = 'timeline' } = useParams<{ name: string; tab?: string }>()
+  const { data: page, error } = useLive<RunPage>(`runs/${encodeURIComponent(name)}`)
+  const [action, setAction] = useState<OfferedHere>()
+  if (page === undefined) return error ? <Missing name={name} error={error} /> : <Loading />
+  const isStale = isDown(error)
+  const shown = tab in TABS ? (tab as TabName) : 'timeline'
+  return (
+    <article class={isStale ? 'run stale' : 'run'}>
+      <Header page={page} act={setAction} isStale={isStale} />
+      <nav class="tabs" aria-label="Views of this run">
+        {(Object.keys(TABS) as TabName[]).map((each) => (
+          <Link
+            key={each}
+            href={`/runs/${encodeURIComponent(name)}/${each}`}
+            replace
+            aria-current={each === shown ? 'page' : undefined}
+          >
+            {TABS[each]}
+            {each === 'steps' && <span class="count">{page.run.steps.length}</span>}
+          </Link>
+        ))}
+      </nav>
+      <Tab name={shown} page={page} act={setAction} isStale={isStale} />
+      {action && <ActionDialog page={page} action={action} onClose={() => setAction(undefined)} />}
+    </article>
+  )
+}
+
+function Tab({ name, ...props }: TabProps & { readonly name: TabName }) {
+  switch (name) {
+    case 'timeline':
+      return <TimelineTab {...props} />
+    case 'graph':
+      return <GraphTab {...props} />
+    case 'steps':
+      return <StepsTab {...props} />
+    case 'history':
+      return <HistoryTab {...props} />
+    case 'payloads':
+      return <PayloadsTab {...props} />
+    case 'rows':
+      return <RowsTab {...props} />
+  }
+}
+
+function Header({ page, act, isStale }: TabProps) {
+  const { run, why, open } = page
+  const needed = open.find(({ actions }) => actions.length > 0)
+  const first = needed?.actions ?? []
+  const rest = page.actions.filter(({ verb, step }) => !first.some((one) => one.verb === verb && one.step === step))
+  return (
+    <header class="run-head">
+      <div class="run-title">
+        <span class={`chip-status s-${run.status}`}>
+          <Status status={run.status} />
+        </span>
+        <h1>{nameOf(run)}</h1>
+        <span class="quiet">
+          {run.workflow} v{run.version}
+        </span>
+        <code class="quiet" title={run.id}>
+          {run.id.slice(0, 13)}…
+        </code>
+        <div class="run-actions">
+          {first.map((each, index) => (
+            <ActButton key={`${each.verb}${each.step}`} action={each} act={act} isMain={index === 0} isOff={isStale} />
+          ))}
+          {rest.map((each) => (
+            <ActButton key={`${each.verb}${each.step}`} action={each} act={act} isMain={false} isOff={isStale} />
+          ))}
+        </div>
+      </div>
+      <p class="run-why" aria-live="polite">
+        {why}
+      </p>
+      {needed && needed.sentence !== why && <p class="run-more">{needed.sentence}</p>}
+      <Facts page={page} />
+    </header>
+  )
+}
+
+/** A button that opens the dialog of an action. What a viewer may not do is shown and says so. */
+export function ActButton({
+  action,
+  act,
+  isMain,
+  isOff,
+}: {
+  readonly action: OfferedHere
+  readonly act: (action: OfferedHere) => void
+  readonly isMain: boolean
+  readonly isOff: boolean
+}) {
+  const title = action.denied ? 'You may not do this here: ask whoever runs this dashboard.' : undefined
+  return (
+    <button
+      type="button"
+      class={isMain ? 'button main' : 'button'}
+      disabled={isOff || action.denied}
+      title={title}
+      onClick={() => act(action)}
+    >
+      {VERBS[action.verb].button}…
+    </button>
+  )
+}
+
+function Facts({ page }: Pick<TabProps, 'page'>) {
+  const { run, effects, parent, children } = page
+  const now = run.readAt
+  const facts: (readonly [string, preact.ComponentChildren])[] = [
+    ['Started', <time title={fullInstant(run.createdAt)}>{instant(run.createdAt, now)}</time>],
+    [run.finishedAt === undefined ? 'For' : 'Took', span((run.finishedAt ?? now) - (run.startAt ?? run.createdAt))],
+    ...(run.rounds > 1 ? [['Round', String(run.rounds)] as const] : []),
+    ...(run.stoppedAt === undefined
+      ? []
+      : [['Stopped', `${instant(run.stoppedAt, now)}${run.cause?.step ? ` by ${run.cause.step}` : ''}`] as const]),
+    ...(effects.undone + effects.remain + effects.kept + effects.unknown === 0
+      ? []
+      : [['Effects', <Effects effects={effects} />] as const]),
+    ...(parent === undefined
+      ? []
+      : [['Started by', <Link href={`/runs/${parent.id}`}>{nameOf(parent)}</Link>] as const]),
+    ...(children.length === 0
+      ? []
+      : [['Children', <Children children={children} />] as const]),
+    ...(page.tags.length === 0 ? [] : [['Tags', page.tags.join(', ')] as const]),
+  ]
+  return (
+    <dl class="facts">
+      {facts.map(([name, value]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  )
+}
+
+function Effects({ effects: { undone, remain, kept, unknown } }: { readonly effects: RunPage['effects'] }) {
+  return (
+    <>
+      {undone} undone, <span class={remain > 0 ? 's-parked strong' : ''}>{remain} remain</span>
+      {kept > 0 && `, ${kept} kept`}
+      {unknown > 0 && `, ${unknown} unknown`}
+    </>
+  )
+}
+
+function Children({ children }: { readonly children: RunPage['children'] }) {
+  return (
+    <details class="children">
+      <summary>{counted(children.length, 'run')}</summary>
+      <ul>
+        {children.map((child) => (
+          <li key={child.id}>
+            <Status status={child.status} /> <Link href={`/runs/${child.id}`}>{nameOf(child)}</Link>{' '}
+            <span class="quiet">{child.workflow}</span>
+          </li>
+        ))}
+      </ul>
+    </details>
+  )
+}
+
+function Loading() {
+  return (
+    <div class="run loading" role="status">
+      Reading the run…
+    </div>
+  )
+}
+
+function Missing({ name, error }: { readonly name: string; readonly error: Error }) {
+  const title = isForbidden(error) ? 'You may not read this run' : isNotFound(error) ? `There is no run ${name}` : 'The run could not be read'
+  return (
+    <section class="state">
+      <h1>{title}</h1>
+      <p>{error.message}</p>
+      <Link href="/runs">All runs</Link>
+    </section>
+  )
+}
+
+/** The verbs that the server takes. */
+export type Verb = ActionRequest['verb']

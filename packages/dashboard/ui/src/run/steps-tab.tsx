@@ -1,0 +1,113 @@
+import type { ViewStep } from '@belay/graph-view'
+import { Link } from 'wouter'
+import { Status } from '../glyph.tsx'
+import { counted, figure, instant, span } from '../words.ts'
+import { ActButton, type TabProps } from './run.tsx'
+
+/** The steps as a table: the twin of graph and timeline, with every attempt that is known. */
+export function StepsTab({ page, act, isStale }: TabProps) {
+  const { run, open } = page
+  return (
+    <div class="scroller" tabIndex={0} role="region" aria-label="Steps">
+      <table class="steps">
+        <thead>
+          <tr>
+            <th>Status</th>
+            <th>Step</th>
+            <th>After</th>
+            <th>Attempts</th>
+            <th>Undo</th>
+            <th>What it waits for, and errors</th>
+          </tr>
+        </thead>
+        <tbody>
+          {run.steps.map((step) => {
+            const waits = open.find((each) => each.step === step.name)
+            return (
+              <tr key={step.name}>
+                <td>
+                  <Status status={step.status} />
+                </td>
+                <th scope="row">
+                  {step.name}
+                  {step.kind !== 'work' && <span class="quiet"> {step.kind}</span>}
+                </th>
+                <td class="quiet">{step.dependsOn.join(', ')}</td>
+                <td>
+                  <Attempts step={step} now={run.readAt} />
+                </td>
+                <td>{undoWord(step)}</td>
+                <td>
+                  {waits && <p>{waits.sentence}</p>}
+                  {!waits && step.skipped && <p>Skipped: {step.skipped}.</p>}
+                  {step.error && <p class="s-failed">{step.error}</p>}
+                  {step.undo?.error && <p class="s-undoing">Undo: {step.undo.error}</p>}
+                  {step.items && <Items step={step} />}
+                  {step.childId && <Link href={`/runs/${step.childId}`}>Its run</Link>}
+                  {waits?.actions.map((action) => (
+                    <ActButton key={action.verb} action={action} act={act} isMain={false} isOff={isStale} />
+                  ))}
+                </td>
+              </tr>
+            )
+          })}
+        </tbody>
+      </table>
+    </div>
+  )
+}
+
+function Attempts({ step, now }: { readonly step: ViewStep; readonly now: number }) {
+  const forward = step.known.filter(({ direction }) => direction === 'forward')
+  if (forward.length === 0) return <span class="quiet">{step.attempts === 0 ? 'none' : step.attempts}</span>
+  return (
+    <details>
+      <summary>
+        {counted(step.attempts, 'attempt')}
+        {step.losses > 0 && `, ${step.losses} lost`}
+      </summary>
+      <ol class="attempts">
+        {step.known.map((each) => (
+          <li key={`${each.direction}${each.round}.${each.attempt}`}>
+            {each.direction === 'undo' ? 'Undo ' : ''}
+            {each.attempt}: {each.ended}, {instant(each.startAt, now)}
+            {each.endAt !== undefined && `, ${span(each.endAt - each.startAt)}`}
+            {each.error && <span class="s-failed"> {each.error}</span>}
+          </li>
+        ))}
+      </ol>
+    </details>
+  )
+}
+
+function undoWord(step: ViewStep): string {
+  if (step.status === 'compensated') return step.undo?.skipped ? 'marked as undone' : 'undone'
+  if (step.status === 'compensation_failed') return 'parked'
+  if (step.status === 'compensating') return 'to undo'
+  if (step.kept) return 'kept'
+  if (step.irreversible) return 'cannot be undone'
+  return step.compensate === 'never' ? 'none' : 'has one'
+}
+
+/** A square for each item that was read, the failed first. */
+function Items({ step: { items } }: { readonly step: ViewStep }) {
+  if (items === undefined) return null
+  const failed = (items.statuses.failed ?? 0) + (items.statuses.compensation_failed ?? 0)
+  const isFailed = (status: string) => status === 'failed' || status === 'compensation_failed'
+  const some = items.some.toSorted((one, other) => Number(isFailed(other.status)) - Number(isFailed(one.status)))
+  return (
+    <div class="items">
+      <p>
+        {figure(items.ended)} of {counted(items.total, 'item')}
+        {failed > 0 && `, ${figure(failed)} failed`}
+      </p>
+      <svg class="heat" viewBox={`0 0 320 ${Math.ceil(some.length / 40) * 8}`} width={320} role="img" aria-label={`${items.ended} of ${items.total} items ended, ${failed} failed`}>
+        {some.map((item, index) => (
+          <rect key={item.key} class={`cell i-${item.status}`} x={(index % 40) * 8} y={Math.floor(index / 40) * 8} width={7} height={7}>
+            <title>{`${item.key}: ${item.status}`}</title>
+          </rect>
+        ))}
+      </svg>
+    </div>
+  )
+}
