@@ -101,6 +101,7 @@ export const FLAGS = {
   pglite: { about: 'PGlite in a directory, without a server' },
   postgres: { about: 'PostgreSQL, with a compose.yaml' },
   force: { about: 'also where files would be overwritten' },
+  port: { takes: '<n>', number: true, about: 'the port; default: a free one' },
   'allow-writes': { about: 'also tools that change the store' },
 } as const satisfies Readonly<Record<string, Flag>>
 

@@ -23,9 +23,14 @@ export const SET_UP: readonly Verb[] = [
   {
     name: 'dashboard',
     group: 'set up',
-    summary: 'there is none yet',
-    about: 'Will show runs in a browser. There is no dashboard yet: the status is 1.',
-    examples: [{ command: 'dashboard', about: 'names verbs that help until then' }],
+    summary: 'runs and rollbacks in a browser',
+    about:
+      'Serves the dashboard on 127.0.0.1 until Ctrl-C, and prints its address, which works once: who opens it first is let in, and nobody else. It only reads, unless --allow-writes. Payloads and messages of errors are hidden without --payloads. It needs the package @belay/dashboard.',
+    flags: [['allow-writes', 'also act on runs; each action asks for a reason'], 'payloads', 'port', 'by'],
+    examples: [
+      { command: 'dashboard', about: 'for looking' },
+      { command: 'dashboard --allow-writes --payloads', about: 'for repairing, with what handlers got and gave' },
+    ],
     access: 'local',
     load: () => import('../verbs/dashboard.ts'),
   },
