@@ -1,0 +1,78 @@
+import type { ActionRequest } from '../api.ts'
+import { CAPABILITY_OF, isVerb } from '../capabilities.ts'
+import { badRequest } from '../problem.ts'
+
+type Verb = ActionRequest['verb']
+type Field = 'step' | 'payload' | 'priority'
+
+const REASON_MAX = 2_000
+const STEP_MAX = 600
+
+/** What a verb takes beside a reason. */
+const FIELDS: Readonly<Record<Verb, readonly Field[]>> = {
+  cancel: [],
+  pause: [],
+  resume: [],
+  retry: [],
+  retryStep: ['step'],
+  skipStep: ['step', 'payload'],
+  retryCompensation: ['step'],
+  skipCompensation: ['step'],
+  signal: ['step', 'payload'],
+  approve: ['step', 'payload'],
+  reject: ['step'],
+  setPriority: ['priority'],
+}
+
+/** The action that a body asks for. Throws `RequestError` with status 400 for everything that it does not know, also who acts: that is not the body's. */
+export function actionIn(body: unknown): ActionRequest {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
+    throw badRequest('The body is an object with verb and dryRun.')
+  }
+  const given = body as Readonly<Record<string, unknown>>
+  const { verb, dryRun, reason } = given
+  if (!isVerb(verb)) throw badRequest(`verb is one of ${Object.keys(CAPABILITY_OF).join(', ')}.`)
+  const taken = ['verb', 'dryRun', 'reason', ...FIELDS[verb]]
+  const other = Object.keys(given).find((name) => !taken.includes(name))
+  if (other !== undefined) {
+    throw badRequest(`${verb} takes no ${JSON.stringify(other.slice(0, 60))}, but ${taken.join(', ')}.`)
+  }
+  if (typeof dryRun !== 'boolean') throw badRequest('dryRun is true or false.')
+  return {
+    verb,
+    dryRun,
+    ...reasonIn(reason, dryRun),
+    ...(FIELDS[verb].includes('step') ? { step: stepIn(given['step']) } : {}),
+    ...(given['payload'] === undefined ? {} : { payload: jsonIn(given['payload']) }),
+    ...(verb === 'setPriority' ? { priority: priorityIn(given['priority']) } : {}),
+  }
+}
+
+function reasonIn(reason: unknown, dryRun: boolean): { readonly reason?: string } {
+  if (reason === undefined && dryRun) return {}
+  const isText = typeof reason === 'string' && reason.length <= REASON_MAX
+  if (isText && (dryRun || reason.trim() !== '')) return { reason }
+  throw badRequest(`reason is a text of 1 to ${REASON_MAX} characters: the history keeps it.`)
+}
+
+function stepIn(step: unknown): string {
+  if (typeof step === 'string' && step !== '' && step.length <= STEP_MAX) return step
+  throw badRequest(`step is the name of a step, of up to ${STEP_MAX} characters.`)
+}
+
+function jsonIn(payload: unknown): string {
+  if (typeof payload !== 'string') throw badRequest('payload is JSON as text.')
+  try {
+    JSON.parse(payload)
+    return payload
+  } catch {
+    throw badRequest('payload is not JSON. A text takes double quotes, like "yes".')
+  }
+}
+
+function priorityIn(priority: unknown): number {
+  if (typeof priority === 'number' && Number.isInteger(priority) && priority >= 0 && priority <= 1_000) {
+    return priority
+  }
+  throw badRequest('priority is a whole number from 0 to 1,000.')
+}

@@ -1,0 +1,23 @@
+import type { ActionRequest, Capability } from './api.ts'
+
+/** What each action takes. */
+export const CAPABILITY_OF: Readonly<Record<ActionRequest['verb'], Capability>> = {
+  cancel: 'runs.cancel',
+  pause: 'runs.pause',
+  resume: 'runs.pause',
+  retry: 'runs.retry',
+  retryStep: 'steps.retry',
+  skipStep: 'steps.skip',
+  retryCompensation: 'undo.retry',
+  skipCompensation: 'undo.skip',
+  signal: 'signals.send',
+  approve: 'approvals.decide',
+  reject: 'approvals.decide',
+  setPriority: 'runs.priority',
+}
+
+export const CAPABILITIES: readonly Capability[] = ['payloads.read', ...new Set(Object.values(CAPABILITY_OF))]
+
+export function isVerb(verb: unknown): verb is ActionRequest['verb'] {
+  return typeof verb === 'string' && Object.hasOwn(CAPABILITY_OF, verb)
+}

@@ -1,0 +1,83 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { DashboardHandler } from './dashboard.ts'
+import { BODY_MAX_BYTES } from './security.ts'
+
+/** What frameworks add to a request. */
+type MountedRequest = IncomingMessage & {
+  /** Express takes the mount path off `url`. */
+  readonly originalUrl?: string
+  /** What a body parser in front has made of the body: then the stream is at its end. */
+  readonly body?: unknown
+}
+
+/**
+ * For `createServer()` of `node:http`, and for what has its request and response: Express as `app.use('/belay', toNodeHandler(handler))`, with or without
+ * a body parser in front; Koa with `ctx.respond = false`; Fastify with `reply.hijack()`, after its parsed body was set as `request.raw.body`.
+ */
+export function toNodeHandler(
+  handler: DashboardHandler,
+): (request: IncomingMessage, response: ServerResponse) => void {
+  return (request, response) => {
+    const left = new AbortController()
+    response.once('close', () => left.abort())
+    answer(handler, request, response, left.signal).catch((error: unknown) => {
+      if (!response.destroyed) console.error('The dashboard failed to answer a request:', error)
+      if (response.headersSent) response.destroy()
+      else response.writeHead(400, { connection: 'close' }).end()
+    })
+  }
+}
+
+async function answer(
+  handler: DashboardHandler,
+  request: MountedRequest,
+  response: ServerResponse,
+  signal: AbortSignal,
+): Promise<void> {
+  const { status, headers, body } = await handler(await fetchRequest(request, signal))
+  // A body that was not read to its end would be taken for the next request.
+  if (!request.readableEnded) headers.set('connection', 'close')
+  response.writeHead(status, Object.fromEntries(headers))
+  const sent =
+    body === null || request.method === 'HEAD'
+      ? undefined
+      : new Uint8Array(await new Response(body).arrayBuffer())
+  response.end(sent)
+}
+
+async function fetchRequest(request: MountedRequest, signal: AbortSignal): Promise<Request> {
+  const { method = 'GET', originalUrl, url = '/', socket } = request
+  const scheme = 'encrypted' in socket && socket.encrypted === true ? 'https' : 'http'
+  const { host = 'localhost' } = request.headers
+  const path = originalUrl ?? url
+  const headers = new Headers()
+  for (const [name, value] of Object.entries(request.headers)) {
+    for (const one of [value ?? []].flat()) if (!name.startsWith(':')) headers.append(name, one)
+  }
+  // As a path: `//host` would be another host.
+  const address = new URL(`${scheme}://${host}${path.startsWith('/') ? path : '/'}`)
+  const hasBody = method !== 'GET' && method !== 'HEAD'
+  return new Request(address, {
+    method,
+    headers,
+    signal,
+    ...(hasBody ? { body: await bodyOf(request) } : {}),
+  })
+}
+
+/** The body up to one byte more than the dashboard takes. */
+async function bodyOf(request: MountedRequest): Promise<string | Uint8Array<ArrayBuffer>> {
+  const { body } = request
+  if (typeof body === 'string') return body
+  if (body instanceof Uint8Array) return new Uint8Array(body)
+  if (body !== undefined) return JSON.stringify(body)
+  const read = new Uint8Array(BODY_MAX_BYTES + 1)
+  let size = 0
+  for await (const part of request.iterator({ destroyOnReturn: false })) {
+    const bytes = part as Uint8Array
+    read.set(bytes.subarray(0, read.length - size), size)
+    size = Math.min(read.length, size + bytes.length)
+    if (size === read.length) break
+  }
+  return read.subarray(0, size)
+}

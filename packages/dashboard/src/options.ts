@@ -1,0 +1,100 @@
+import { BelayError, type Engine } from '@belay/workflow'
+import type { Capability } from './api.ts'
+import { CAPABILITIES } from './capabilities.ts'
+
+export interface DashboardOptions {
+  /** What `createEngine()` returned, a worker or not. It must not be closed before the dashboard is. */
+  readonly engine: Engine
+  /** Where browsers find the dashboard, like `/belay`. Default `/`. A proxy or framework in front may strip it from the requests. */
+  readonly basePath?: string | undefined
+  /** Who sends this request, and what they may do; null if nobody may see anything. Called for each request, before anything else. */
+  readonly authorize: (request: Request) => Authorized | null | Promise<Authorized | null>
+  /** Replaces a payload, or an error, by what viewers with `payloads.read` may see of it. Default: shows everything to them. */
+  readonly redact?: ((payload: unknown, place: Place) => unknown) | undefined
+  /** The name of this store, like `shop · prod`. Default `Belay`. */
+  readonly title?: string | undefined
+}
+
+export interface Authorized {
+  /** For the history of the runs that they change: a name or an address, 1 to 200 characters. */
+  readonly by: string
+  /** Beyond looking at runs without their payloads. */
+  readonly can: readonly Capability[] | 'all'
+}
+
+/** What a payload is, and whose. */
+export interface Place {
+  readonly what: 'input' | 'output' | 'error' | 'value'
+  /** Of an output or an error. */
+  readonly step?: string | undefined
+  /** Of a value that a step published. */
+  readonly key?: string | undefined
+}
+
+/** `basePath` without a slash at its end: empty for `/`. */
+export interface Settings extends DashboardOptions {
+  readonly basePath: string
+  readonly title: string
+}
+
+const NAMES = ['engine', 'basePath', 'authorize', 'redact', 'title']
+const TITLE_MAX = 100
+const BY_MAX = 200
+
+/** Throws `invalid_option`. */
+export function checkOptions(given: DashboardOptions): Settings {
+  if (typeof given !== 'object' || given === null)
+    throw wrong('takes an object', 'Give { engine, authorize }.')
+  const other = Object.keys(given).find((name) => !NAMES.includes(name))
+  if (other !== undefined) {
+    throw wrong(`has no option ${JSON.stringify(other.slice(0, 60))}`, `It has ${NAMES.join(', ')}.`)
+  }
+  const { engine, authorize, redact, basePath = '/', title = 'Belay' } = given
+  if (typeof engine?.explain !== 'function' || typeof engine.runs?.list !== 'function') {
+    throw wrong('engine is no engine', 'Give what createEngine() returned.')
+  }
+  if (typeof authorize !== 'function') {
+    const remedy = 'Give a function that returns { by, can } for a request, or null to refuse it.'
+    throw wrong('authorize is missing: without it everybody could act on runs', remedy)
+  }
+  if (redact !== undefined && typeof redact !== 'function') {
+    throw wrong('redact is no function', 'Give (payload, place) => what may be shown.')
+  }
+  if (
+    typeof basePath !== 'string' ||
+    !/^(\/[\w.~-]+)*\/?$/.test(basePath) ||
+    /\/\.\.?(\/|$)/.test(basePath)
+  ) {
+    throw wrong('basePath is no path', "Give one like '/belay': letters, digits and -._~ between slashes.")
+  }
+  if (typeof title !== 'string' || title.trim() === '' || title.length > TITLE_MAX) {
+    throw wrong('title is no title', `Give a text of 1 to ${TITLE_MAX} characters.`)
+  }
+  return { engine, authorize, redact, basePath: basePath.replace(/\/$/, ''), title }
+}
+
+function wrong(what: string, remedy: string): BelayError {
+  return new BelayError('invalid_option', `dashboard(): ${what}.`, { remedy })
+}
+
+/** Who looks and acts. */
+export interface Viewer {
+  readonly by: string
+  readonly can: ReadonlySet<Capability>
+}
+
+/** Null if the host refuses the request. Throws if `authorize` does, or returns something else. */
+export async function viewerOf({ authorize }: Settings, request: Request): Promise<Viewer | null> {
+  const found = await authorize(request)
+  if (found === null) return null
+  const { by, can } = found ?? {}
+  if (typeof by !== 'string' || by.trim() === '' || by.length > BY_MAX) {
+    throw wrong('authorize returned no `by`', `Return who acts, in 1 to ${BY_MAX} characters, or null.`)
+  }
+  if (can === 'all') return { by, can: new Set(CAPABILITIES) }
+  const unknown = Array.isArray(can) ? can.find((one) => !CAPABILITIES.includes(one)) : can
+  if (!Array.isArray(can) || unknown !== undefined) {
+    throw wrong('authorize returned a wrong `can`', `Return 'all', or some of ${CAPABILITIES.join(', ')}.`)
+  }
+  return { by, can: new Set(can) }
+}

@@ -1,0 +1,55 @@
+import type { Engine, WorkerSnapshot } from '@belay/workflow'
+import type { Capped, Overview } from '../api.ts'
+import { notAllowed } from '../problem.ts'
+import { type App, queryOf, type Served } from '../served.ts'
+
+const APPROVALS_MAX = 100
+const WORKERS_MAX = 1_000
+/** Looking for findings costs more than counting. */
+const FINDINGS_FRESH_MS = 30_000
+
+export function routeOverview(app: App, served: Served): void {
+  app
+    .get('/api/overview', async (call) => {
+      queryOf(call, [])
+      return Response.json(await served.read(call, 'overview', () => overviewOf(served)))
+    })
+    .all(() => {
+      throw notAllowed('GET')
+    })
+}
+
+async function overviewOf({ engine, shared }: Served): Promise<Overview> {
+  const [counts, workers, { findings }] = await Promise.all([
+    countsOf(engine),
+    workersOf(engine),
+    shared.read('findings', () => engine.doctor(), FINDINGS_FRESH_MS),
+  ])
+  return { ...counts, workers: liveIn(workers), findings: findings.length }
+}
+
+export function liveIn(workers: readonly WorkerSnapshot[]): number {
+  return workers.filter(({ status }) => status === 'live').length
+}
+
+export function workersOf(engine: Engine): Promise<readonly WorkerSnapshot[]> {
+  return engine.workers.list({ limit: WORKERS_MAX })
+}
+
+export async function countsOf(engine: Engine): Promise<Omit<Overview, 'workers' | 'findings'>> {
+  const [queue, pending] = await Promise.all([
+    engine.queue(),
+    engine.approvals.pending({ limit: APPROVALS_MAX + 1 }),
+  ])
+  const { readAt, ready, parkedUndos, liveRuns } = queue
+  const approvals: Capped = {
+    count: Math.min(pending.length, APPROVALS_MAX),
+    capped: pending.length > APPROVALS_MAX,
+  }
+  const { count, capped, oldestAgeMs } = ready
+  return {
+    readAt: readAt.getTime(),
+    ...{ parkedUndos, approvals, liveRuns },
+    ready: { count, capped, oldestAgeMs },
+  }
+}

@@ -1,0 +1,122 @@
+import type { Explanation, RunSnapshot, RunSummary, WorkflowStep } from '@belay/workflow'
+import type { OfferedHere, OpenStep, RunLink, RunPage } from '../api.ts'
+import { CAPABILITY_OF, isVerb } from '../capabilities.ts'
+import { notAllowed, notFound } from '../problem.ts'
+import { type App, type Call, queryOf, runNamed, type Served } from '../served.ts'
+import { historyEntry } from '../view/history.ts'
+import type { Texts } from '../view/texts.ts'
+import { effectsOf, hasEnded, secretsOf, whyEnded, whyOpen, withErrorsOf } from '../view/why.ts'
+import { viewRun } from '../view-run.ts'
+
+const ATTEMPTS_MAX = 2_000
+const CHILDREN_MAX = 100
+
+export function routeRun(app: App, served: Served): void {
+  app
+    .get('/api/runs/:name', async (call) => {
+      queryOf(call, [])
+      const name = call.req.param('name')
+      const read = async (texts: Texts) => pageOf(served, (await runNamed(served.engine, name)).id, texts)
+      const page = await served.read(call, `run ${name}`, read)
+      return Response.json(forViewer(page, call))
+    })
+    .all(() => {
+      throw notAllowed('GET')
+    })
+}
+
+/** The page as all viewers share it: what each of them may do is told afterwards. */
+type SharedPage = Omit<RunPage, 'actions' | 'open'> & {
+  readonly actions: readonly Offer[]
+  readonly open: readonly (Omit<OpenStep, 'actions'> & { readonly actions: readonly Offer[] })[]
+}
+
+function forViewer(page: SharedPage, call: Call): RunPage {
+  const offered = (actions: readonly Offer[]) =>
+    actions.flatMap((action) => offeredHere(action, page.run.id, call))
+  return {
+    ...page,
+    actions: offered(page.actions),
+    open: page.open.map((step) => ({ ...step, actions: offered(step.actions) })),
+  }
+}
+
+/** The dashboard does not do all that the engine offers. */
+function offeredHere({ verb, step, run }: Offer, own: string, { env }: Call): readonly OfferedHere[] {
+  if (!isVerb(verb)) return []
+  const other = run === own ? undefined : run
+  return [{ verb, step, run: other, denied: !env.can.has(CAPABILITY_OF[verb]) }]
+}
+
+async function pageOf(served: Served, id: string, texts: Texts): Promise<SharedPage> {
+  const { runs } = served.engine
+  const [run, attempts, history, explanation, children] = await Promise.all([
+    runs.get(id),
+    runs.attempts(id, { limit: ATTEMPTS_MAX }),
+    runs.history(id),
+    served.engine.explain(id),
+    runs.list({ parentId: id, limit: CHILDREN_MAX }),
+  ])
+  if (run === undefined) throw notFound('This run is not stored any more.')
+  const [graph, parents] = await Promise.all([
+    served.graph(run.workflow, run.version),
+    run.parentId === undefined ? [] : runs.list({ idPrefix: run.parentId, limit: 1 }),
+  ])
+  const childIds = childIdsOf(graph, explanation, children)
+  const secrets = secretsOf(run)
+  return {
+    run: viewRun(run, graph, attempts, history, { texts, childIds }),
+    tags: run.tags,
+    priority: run.priority,
+    deadlineAt: run.deadlineAt?.getTime(),
+    why: hasEnded(run) ? whyEnded(run, texts) : whyOpen(explanation, texts, secrets),
+    open: explanation.steps.map(({ step, reason, sentence, until, actions }) => ({
+      ...{ step, reason, actions, until: until?.getTime() },
+      sentence: texts.sentence(sentence, withErrorsOf(explanation, secrets)),
+    })),
+    actions: actionsOn(run, explanation),
+    effects: effectsOf(run),
+    history: history.map((entry) => historyEntry(entry, graph)),
+    parent: parents.map(linkTo)[0],
+    children: children.map(linkTo),
+  }
+}
+
+/** What the engine offers, and a priority, which no explanation offers. */
+interface Offer {
+  readonly verb: string
+  readonly step?: string
+  readonly run?: string
+}
+
+const FORWARD: ReadonlySet<string> = new Set(['scheduled', 'running', 'waiting', 'parked'])
+
+/** Of a run that has ended, the engine says what sends it forward again. Until then it takes these in these states. */
+function actionsOn({ status, cause }: RunSnapshot, explanation: Explanation): readonly Offer[] {
+  const isForward = FORWARD.has(status) || (status === 'paused' && cause === undefined)
+  const verbs: string[] = []
+  if (status === 'paused') verbs.push('resume')
+  else if (isForward || status === 'compensating' || status === 'compensation_failed') verbs.push('pause')
+  if (isForward) verbs.push('cancel', 'setPriority')
+  return [...verbs.map((verb) => ({ verb })), ...explanation.actions]
+}
+
+/** The engine tells the child of each open step. If only one step starts runs, all children are its. */
+function childIdsOf(
+  graph: readonly WorkflowStep[],
+  { steps }: Explanation,
+  [newest]: readonly RunSummary[],
+): ReadonlyMap<string, string> {
+  const [starts, ...others] = graph.filter(({ children }) => children)
+  const only = starts !== undefined && others.length === 0 && newest !== undefined
+  return new Map([
+    ...(only ? [[starts.name, newest.id] as const] : []),
+    ...steps.flatMap(({ step, childRunId }) =>
+      childRunId === undefined ? [] : [[step, childRunId] as const],
+    ),
+  ])
+}
+
+function linkTo({ id, workflow, key, status }: RunSummary): RunLink {
+  return { id, workflow, key, status }
+}

@@ -1,0 +1,99 @@
+import { type Explanation, type RunSnapshot, type RunSummary, undoReport } from '@belay/workflow'
+import type { RunPage } from '../api.ts'
+import type { Secrets, Texts } from './texts.ts'
+
+/** One sentence about a run: what it waits for, or how it ended. */
+export function whyOpen(explanation: Explanation, texts: Texts, secrets: Secrets = {}): string {
+  const { steps, sentence } = explanation
+  // The step that needs somebody says more than the run; one that waits for other steps says less.
+  const first =
+    steps.find(({ actions }) => actions.length > 0) ?? steps.find(({ reason }) => reason !== 'dependency')
+  return texts.sentence(first?.sentence ?? sentence, withErrorsOf(explanation, secrets))
+}
+
+/** All that the sentences of an explanation may quote. */
+export function withErrorsOf(
+  { cause, steps, followUp }: Explanation,
+  { errors = [], notes = [] }: Secrets = {},
+): Secrets {
+  const own = [cause?.type === 'step_failed' ? cause.error : undefined, ...steps.map(({ error }) => error)]
+  const after = followUp === undefined ? [] : (withErrorsOf(followUp).errors ?? [])
+  return { errors: [...own, ...after, ...errors], notes }
+}
+
+/** All errors and notes of a run that was read. */
+export function secretsOf({ steps }: RunSnapshot): Secrets {
+  return {
+    errors: steps.flatMap(({ error, undo }) => [error, undo?.error]),
+    notes: steps.map(({ progress }) => progress?.note),
+  }
+}
+
+export function hasEnded({ finishedAt }: Pick<RunSummary, 'finishedAt'>): boolean {
+  return finishedAt !== undefined
+}
+
+/** `Failed after 3 min: "bookCourier" failed with Error: no courier. What took effect was undone.` */
+export function whyEnded(run: RunSummary, texts: Texts): string {
+  const { status, cause, createdAt, startAt, finishedAt } = run
+  const begun = Math.max(createdAt.getTime(), startAt?.getTime() ?? 0)
+  const after = span(Math.max(0, (finishedAt ?? run.readAt).getTime() - begun))
+  const how = { completed: 'Completed', failed: 'Failed', cancelled: 'Cancelled', compensated: 'Undone' }
+  const head = `${how[status as keyof typeof how] ?? status} after ${after}`
+  return cause === undefined ? `${head}.` : `${head}: ${causeWords(cause, texts)}.`
+}
+
+function causeWords(cause: NonNullable<RunSummary['cause']>, texts: Texts): string {
+  switch (cause.type) {
+    case 'step_failed':
+      return `"${cause.step}" failed with ${texts.error(cause.error, cause.step).replace(/\.$/, '')}`
+    case 'cancelled':
+      return cause.reason === undefined
+        ? 'it was cancelled'
+        : `it was cancelled, ${cause.reason.replace(/\.$/, '')}`
+    case 'deadline':
+      return `it had not ended by its deadline, ${cause.deadlineAt}`
+    case 'limit_reached':
+      return `limit "${cause.limit}" had no slot`
+  }
+}
+
+const UNITS = [
+  [86_400_000, 'd'],
+  [3_600_000, 'h'],
+  [60_000, 'min'],
+  [1_000, 's'],
+] as const
+
+/** `0.8 s`, `12 s`, `3 min`, `2 h 5 min`. */
+export function span(ms: number): string {
+  if (ms < 10_000) return `${(ms / 1_000).toFixed(1)} s`
+  const place = UNITS.findIndex(([size]) => ms >= size)
+  const [size, unit] = UNITS[place]!
+  const next = UNITS[place + 1]
+  const rest = next === undefined ? 0 : Math.floor((ms % size) / next[0])
+  const whole = `${Math.floor(ms / size)} ${unit}`
+  // Seconds matter beside a few minutes only.
+  return rest === 0 || next === undefined || (ms >= 600_000 && next[1] === 's')
+    ? whole
+    : `${whole} ${rest} ${next[1]}`
+}
+
+/** What an undo has left. Of a run that was never stopped: nothing. */
+export function effectsOf(run: RunSnapshot): RunPage['effects'] {
+  const counts = { undone: 0, remain: 0, kept: 0, unknown: 0 }
+  if (run.cause === undefined && !run.steps.some(({ undo }) => undo !== undefined)) return counts
+  for (const { result } of undoReport(run)) counts[EFFECT[result]] += 1
+  return counts
+}
+
+const EFFECT = {
+  compensated: 'undone',
+  skipped: 'undone',
+  compensation_failed: 'remain',
+  waiting: 'remain',
+  succeeded: 'remain',
+  irreversible: 'remain',
+  kept: 'kept',
+  unknown: 'unknown',
+} as const
