@@ -1,0 +1,57 @@
+import type { Health as HealthAnswer } from '../../../src/api.ts'
+import { Answer } from '../answer.tsx'
+import { useLive, useNow } from '../live.ts'
+import { zone } from '../settings.ts'
+import { useCell } from '../stored.ts'
+import { age, capped, counted, span } from '../words.ts'
+import { Findings } from './findings.tsx'
+import { Tiles } from './tiles.tsx'
+import { Workers } from './workers.tsx'
+
+/** Why runs do not go on, as sentences; then the figures, and who works. */
+export function Health() {
+  const health = useLive<HealthAnswer>('health')
+  useCell(zone)
+  return (
+    <Answer of={health}>
+      {(answer: HealthAnswer) => (
+        <>
+          <Head health={answer} readAt={health.dataUpdatedAt} check={health.refetch} />
+          <Findings findings={answer.findings} />
+          <Tiles overview={answer.overview} />
+          <Workers workers={answer.workers} now={answer.readAt} />
+        </>
+      )}
+    </Answer>
+  )
+}
+
+interface HeadProps {
+  readonly health: HealthAnswer
+  /** By this browser's clock. */
+  readonly readAt: number
+  readonly check: () => unknown
+}
+
+function Head({ health: { findings, tookMs, overview }, readAt, check }: HeadProps) {
+  const now = useNow()
+  const live = Object.values(overview.liveRuns)
+  const runs = {
+    count: live.reduce((sum, { count }) => sum + count, 0),
+    capped: live.some((one) => one.capped),
+  }
+  return (
+    <div class="head">
+      <div class="grow">
+        <h1>{findings.length === 0 ? 'Checked, and in order' : counted(findings.length, 'finding')}</h1>
+        <p>
+          Checked {age(now - readAt)} ago in {span(tookMs)}, over {capped(runs)} live{' '}
+          {runs.count === 1 ? 'run' : 'runs'}.
+        </p>
+      </div>
+      <button type="button" class="button" onClick={() => check()}>
+        Check now
+      </button>
+    </div>
+  )
+}

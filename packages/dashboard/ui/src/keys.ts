@@ -1,0 +1,60 @@
+import { useEffect, useRef } from 'preact/hooks'
+import { keys } from './settings.ts'
+
+/** By key: `j`, `?`, `Escape`, two letters that are pressed one after the other (`g r`), or `Ctrl+k`. */
+export type Bindings = Readonly<Record<string, () => void>>
+
+const layers: { current: Bindings }[] = []
+const CHORD_MS = 1_500
+let begun: { readonly key: string; readonly at: number } | undefined
+
+/** Binds keys while the component is shown. Of two that bind the same key, the one that was shown last has it. */
+export function useKeys(bindings: Bindings): void {
+  const layer = useRef(bindings)
+  layer.current = bindings
+  useEffect(() => {
+    layers.push(layer)
+    return () => void layers.splice(layers.indexOf(layer), 1)
+  }, [])
+}
+
+/** One listener for the page. Letters are left alone inside inputs and dialogs, and when they are switched off. */
+export function listenToKeys(): void {
+  document.addEventListener('keydown', (event) => {
+    if (event.defaultPrevented || event.isComposing || event.altKey) return
+    const isCommand = event.ctrlKey || event.metaKey
+    if (!isCommand && (isTyping(event.target) || document.querySelector('dialog[open]'))) return
+    if (!isCommand && keys.get() === 'off' && event.key !== 'Escape') return
+    const name = isCommand ? `Ctrl+${event.key.toLowerCase()}` : nameOf(event)
+    const bound = layers.findLast(({ current }) => name in current)?.current[name]
+    if (bound === undefined) return
+    event.preventDefault()
+    bound()
+  })
+}
+
+function nameOf({ key, timeStamp }: KeyboardEvent): string {
+  const first = begun !== undefined && timeStamp - begun.at < CHORD_MS ? begun.key : undefined
+  begun = first === undefined && key === 'g' ? { key, at: timeStamp } : undefined
+  return first === undefined ? key : `${first} ${key}`
+}
+
+function isTyping(target: EventTarget | null): boolean {
+  return target instanceof HTMLElement && target.matches('input, textarea, select, [contenteditable]')
+}
+
+/** For the dialog that shows them. */
+export const KEYS: readonly (readonly [string, string])[] = [
+  ['Ctrl K', 'Search or jump'],
+  ['/', 'Filter the runs'],
+  ['j  k', 'Next or previous run'],
+  ['Enter', 'Open the run'],
+  ['Space', 'Peek at the run'],
+  ['n', 'Show newer runs'],
+  ['[  ]', 'Newer or older page'],
+  ['Esc', 'Close, or leave the filter'],
+  ['g r', 'Go to Runs'],
+  ['g h', 'Go to Health'],
+  ['p', 'Pause, or go on reading'],
+  ['?', 'Show the keys'],
+]

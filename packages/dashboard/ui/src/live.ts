@@ -1,0 +1,48 @@
+import { QueryClient, useQuery } from '@tanstack/react-query'
+import { useEffect, useState } from 'preact/hooks'
+import { ApiError, isForbidden, isNotFound, read } from './api.ts'
+import { paused } from './settings.ts'
+import { useCell } from './stored.ts'
+
+const EVERY_MS = 2_000
+
+export const client = new QueryClient({
+  defaultOptions: {
+    queries: {
+      retry: false,
+      staleTime: 1_000,
+      refetchOnWindowFocus: () => !paused.get(),
+      // Its own server may well be reached while the browser has no network.
+      networkMode: 'always',
+    },
+  },
+})
+
+/**
+ * What `GET <path>` answers, read again every two seconds while the tab is visible and not paused. The last answer stays while a newer one fails.
+ * `fetched` stands in for the plain read.
+ */
+export function useLive<T>(path: string, fetched?: (signal: AbortSignal) => Promise<T>) {
+  const stopped = useCell(paused)
+  return useQuery<T, Error>({
+    queryKey: [path],
+    queryFn: ({ signal }) => (fetched ? fetched(signal) : read<T>(path, signal)),
+    refetchInterval: ({ state: { error } }) =>
+      stopped || isForbidden(error) || isNotFound(error) ? false : EVERY_MS,
+  })
+}
+
+/** The present, again every second: for ages. */
+export function useNow(): number {
+  const [now, setNow] = useState(Date.now)
+  useEffect(() => {
+    const timer = setInterval(() => setNow(Date.now()), 1_000)
+    return () => clearInterval(timer)
+  }, [])
+  return now
+}
+
+/** The store or its server does not answer: what is shown is the past. */
+export function isDown(error: unknown): boolean {
+  return error instanceof ApiError && (error.status === 0 || error.status >= 500)
+}

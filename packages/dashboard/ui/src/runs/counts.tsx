@@ -1,0 +1,36 @@
+import type { RunStatus } from '@belay/graph-view'
+import type { RunCounts } from '../../../src/api.ts'
+import { Glyph } from '../glyph.tsx'
+import { useLive } from '../live.ts'
+import { RUN_STATUSES, stateOf, wordOf } from '../status.ts'
+import { capped } from '../words.ts'
+import { searchOf, type Term, without } from './filter.ts'
+
+interface CountsProps {
+  readonly terms: readonly Term[]
+  readonly filterBy: (terms: readonly Term[]) => void
+}
+
+/** How many runs of the filter have each status. Each is a switch of the filter. */
+export function Counts({ terms, filterBy }: CountsProps) {
+  const query = searchOf(terms.filter(({ field }) => field !== 'status'))
+  const { data } = useLive<RunCounts>(`runs/counts${query && `?${query}`}`)
+  const chosen = (status: RunStatus) =>
+    terms.some(({ field, value }) => field === 'status' && value === status)
+  const shown = RUN_STATUSES.filter((status) => chosen(status) || (data?.[status]?.count ?? 0) > 0)
+  const flip = (status: RunStatus) => {
+    const term: Term = { field: 'status', value: status }
+    filterBy(chosen(status) ? without(terms, term) : [...terms, term])
+  }
+  return (
+    <fieldset class="counts">
+      <legend class="sr">Runs by status</legend>
+      {shown.map((status) => (
+        <button key={status} type="button" aria-pressed={chosen(status)} onClick={() => flip(status)}>
+          <Glyph state={stateOf(status)} />
+          <b>{capped(data?.[status] ?? { count: 0, capped: false })}</b> {wordOf(status).toLowerCase()}
+        </button>
+      ))}
+    </fieldset>
+  )
+}

@@ -1,0 +1,105 @@
+import { useRef } from 'preact/hooks'
+import { Link } from 'wouter'
+import type { ListedRun } from '../../../src/api.ts'
+import { Status } from '../glyph.tsx'
+import { useKeys } from '../keys.ts'
+import { zone } from '../settings.ts'
+import { isQuiet } from '../status.ts'
+import { useCell } from '../stored.ts'
+import { Strip } from '../strip.tsx'
+import { fullInstant, instant, nameOf, span } from '../words.ts'
+import type { Picture } from './page.ts'
+
+interface TableProps {
+  readonly picture: Picture
+  /** When it was read, by the store's clock. */
+  readonly now: number
+  readonly peeked: string | undefined
+  readonly peek: (id: string | undefined) => void
+}
+
+/** The link in each row has the focus, so Enter opens it without our help. */
+export function Table({ picture: { runs, gone }, now, peeked, peek }: TableProps) {
+  const table = useRef<HTMLTableElement>(null)
+  useCell(zone)
+  const move = (by: 1 | -1) => {
+    const links = [...(table.current?.querySelectorAll<HTMLAnchorElement>('a[data-run]') ?? [])]
+    const at = links.indexOf(document.activeElement as HTMLAnchorElement)
+    const next = links[at === -1 ? (by === 1 ? 0 : links.length - 1) : at + by]
+    next?.focus()
+    if (peeked !== undefined && next) peek(next.dataset['run'])
+  }
+  const peekAtFocused = () => {
+    const id = (document.activeElement as HTMLElement | null)?.dataset['run']
+    if (id !== undefined) peek(id === peeked ? undefined : id)
+  }
+  const hasFocus = () => table.current?.contains(document.activeElement)
+  useKeys({ j: () => move(1), k: () => move(-1) })
+  return (
+    <table
+      ref={table}
+      class="runs"
+      onKeyDown={(event) => {
+        if (event.key !== ' ' || !hasFocus()) return
+        event.preventDefault()
+        peekAtFocused()
+      }}
+    >
+      <caption class="sr">Runs, the newest first</caption>
+      <thead>
+        <tr>
+          <th class="w-status">Status</th>
+          <th class="w-run">Run</th>
+          <th class="w-workflow">Workflow</th>
+          <th class="w-strip">Steps</th>
+          <th>Why</th>
+          <th class="w-time">Started</th>
+          <th class="w-span">Duration</th>
+        </tr>
+      </thead>
+      <tbody>
+        {runs.map((run) => (
+          <Row key={run.id} run={run} now={now} isGone={gone.has(run.id)} isPeeked={run.id === peeked} />
+        ))}
+      </tbody>
+    </table>
+  )
+}
+
+interface RowProps {
+  readonly run: ListedRun
+  readonly now: number
+  readonly isGone: boolean
+  readonly isPeeked: boolean
+}
+
+function Row({ run, now, isGone, isPeeked }: RowProps) {
+  const quiet = isQuiet(run.status)
+  const looks = [quiet && 'calm', isGone && 'gone', isPeeked && 'peeked'].filter(Boolean).join(' ')
+  return (
+    <tr class={looks}>
+      <td class="w-status">
+        <Status status={run.status} />
+      </td>
+      <td class="w-run">
+        <Link href={`/runs/${run.id}`} data-run={run.id} title={run.key === undefined ? run.id : run.key}>
+          {nameOf(run)}
+        </Link>
+        {isGone && <span class="sr"> no longer matches the filter</span>}
+      </td>
+      <td class="w-workflow" title={run.workflow}>
+        {run.workflow} <span class="weak">v{run.version}</span>
+      </td>
+      <td class="w-strip">
+        <Strip steps={run.steps} quiet={quiet} />
+      </td>
+      <td class="why" title={run.why}>
+        {run.why}
+      </td>
+      <td class="w-time">
+        <time title={fullInstant(run.createdAt)}>{instant(run.createdAt, now)}</time>
+      </td>
+      <td class="w-span">{span((run.finishedAt ?? now) - run.createdAt)}</td>
+    </tr>
+  )
+}

@@ -1,0 +1,112 @@
+import type { ComponentChildren } from 'preact'
+import { Link, useLocation, useSearch } from 'wouter'
+import type { Capped, Overview } from '../../../src/api.ts'
+import { Glyph } from '../glyph.tsx'
+import { Icon, Mark } from '../icons.tsx'
+import { LIVE, type State, stateOf, wordOf } from '../status.ts'
+import { capped, counted, figure } from '../words.ts'
+
+interface SideProps {
+  readonly overview: Overview | undefined
+  readonly title: string | undefined
+  readonly isOpen: boolean
+  readonly onClose: () => void
+}
+
+/** The navigation, with counts. On a narrow screen a drawer. */
+export function Side({ overview, title, isOpen, onClose }: SideProps) {
+  return (
+    <>
+      {isOpen && <div class="veil" onClick={onClose} aria-hidden="true" />}
+      <nav class={isOpen ? 'side open' : 'side'} id="side" aria-label="Screens">
+        <div class="brand">
+          <Mark /> Belay <small>{title}</small>
+          <button type="button" class="quiet menu" aria-label="Close the navigation" onClick={onClose}>
+            <Icon name="close" />
+          </button>
+        </div>
+        <Place to="/health" count={overview?.findings === undefined ? undefined : figure(overview.findings)}>
+          Health
+        </Place>
+        <Place to="/runs">Runs</Place>
+        <h2>Needs a person</h2>
+        <Waiting to="/runs?status=compensation_failed" state="parked" count={overview?.parkedUndos}>
+          Parked undos
+        </Waiting>
+        <Waiting to="/runs?status=waiting" count={overview?.approvals}>
+          Approvals
+        </Waiting>
+        <LiveRuns counts={overview?.liveRuns} />
+        <footer>
+          {overview && (
+            <Link class="foot-link" href="/health#workers">
+              {counted(overview.workers, 'live worker')}
+            </Link>
+          )}
+          <div>
+            Press <kbd>?</kbd> for the keys
+          </div>
+        </footer>
+      </nav>
+    </>
+  )
+}
+
+function LiveRuns({ counts }: { readonly counts: Overview['liveRuns'] | undefined }) {
+  const shown = LIVE.filter(
+    (status) => status !== 'compensation_failed' && (counts?.[status]?.count ?? 0) > 0,
+  )
+  if (shown.length === 0) return null
+  return (
+    <>
+      <h2>Live runs</h2>
+      {shown.map((status) => (
+        <Place key={status} to={`/runs?status=${status}`} count={capped(counts![status]!)}>
+          <Glyph state={stateOf(status)} />
+          {wordOf(status)}
+        </Place>
+      ))}
+    </>
+  )
+}
+
+interface WaitingProps {
+  readonly to: string
+  readonly state?: State
+  readonly count: Capped | undefined
+  readonly children: ComponentChildren
+}
+
+/** Loud as soon as there is one. */
+function Waiting({ to, state, count, children }: WaitingProps) {
+  const isHot = state !== undefined && count !== undefined && count.count > 0
+  return (
+    <Place to={to} count={count && capped(count)} hot={isHot ? state : undefined}>
+      {children}
+    </Place>
+  )
+}
+
+interface PlaceProps {
+  readonly to: string
+  readonly count?: string | undefined
+  readonly hot?: State | undefined
+  readonly children: ComponentChildren
+}
+
+function Place({ to, count, hot, children }: PlaceProps) {
+  const [place] = useLocation()
+  const search = useSearch()
+  const isHere = to === `${place}${search && `?${search}`}` || to === place
+  return (
+    <Link href={to} class="place" aria-current={isHere ? 'page' : undefined}>
+      {children}
+      {count !== undefined && (
+        <span class={hot ? `count hot s-${hot}` : 'count'}>
+          {hot && <Glyph state={hot} />}
+          {count}
+        </span>
+      )}
+    </Link>
+  )
+}

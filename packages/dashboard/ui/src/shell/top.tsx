@@ -1,0 +1,101 @@
+import { Link, useLocation } from 'wouter'
+import { downSince } from '../answer.tsx'
+import { Icon } from '../icons.tsx'
+import { useNow } from '../live.ts'
+import { paused, theme } from '../settings.ts'
+import { useCell } from '../stored.ts'
+import { age } from '../words.ts'
+import type { Opened } from './shell.tsx'
+
+interface TopProps {
+  readonly open: (what: Opened | undefined) => void
+  readonly isMenuOpen: boolean
+  /** When the overview was read, by this browser's clock. */
+  readonly readAt: number
+}
+
+export function Top({ open, isMenuOpen, readAt }: TopProps) {
+  return (
+    <header class="top">
+      <button
+        type="button"
+        class="quiet menu"
+        aria-label="Navigation"
+        aria-controls="side"
+        aria-expanded={isMenuOpen}
+        onClick={() => open('menu')}
+      >
+        <Icon name="menu" />
+      </button>
+      <Crumbs />
+      <button type="button" class="find" onClick={() => open('palette')}>
+        <Icon name="lens" />
+        <span>Search or jump</span>
+        <kbd>Ctrl K</kbd>
+      </button>
+      <LiveSwitch readAt={readAt} />
+      <button
+        type="button"
+        class="quiet"
+        aria-label="Display"
+        title="Theme, density, time zone, keys"
+        onClick={() => open('display')}
+      >
+        <Icon name="sliders" />
+      </button>
+      <button type="button" class="quiet wide" aria-label="Light or dark" onClick={flipTheme}>
+        <Icon name="theme" />
+      </button>
+    </header>
+  )
+}
+
+/** Where this is. A run's own name is in its title. */
+function Crumbs() {
+  const [place] = useLocation()
+  const [screen = '', run] = place.slice(1).split('/')
+  const word = screen === 'health' ? 'Health' : 'Runs'
+  return (
+    <nav class="crumbs" aria-label="Breadcrumb">
+      {run === undefined ? (
+        <b aria-current="page">{word}</b>
+      ) : (
+        <>
+          <Link href="/runs">Runs</Link>
+          <span aria-hidden="true">/</span>
+          <b aria-current="page">{decodeURIComponent(run).slice(0, 24)}</b>
+        </>
+      )}
+    </nav>
+  )
+}
+
+function LiveSwitch({ readAt }: { readonly readAt: number }) {
+  const isPaused = useCell(paused)
+  const isDown = useCell(downSince) !== undefined
+  const now = useNow()
+  const read = readAt === 0 ? '' : `, ${age(now - readAt)} ago`
+  const word = isPaused ? 'Paused' : isDown ? 'Silent' : 'Live'
+  return (
+    <button
+      type="button"
+      class={`quiet live ${word.toLowerCase()}`}
+      aria-pressed={isPaused}
+      aria-label={`${word}${read}. Pause`}
+      onClick={() => paused.set(!isPaused)}
+    >
+      <i />
+      <span>
+        {word}
+        {read}
+      </span>
+    </button>
+  )
+}
+
+function flipTheme(): void {
+  const isDark =
+    getComputedStyle(document.documentElement).colorScheme === 'dark' ||
+    (theme.get() === 'system' && matchMedia('(prefers-color-scheme: dark)').matches)
+  theme.set(isDark ? 'light' : 'dark')
+}

@@ -1,0 +1,74 @@
+import type { Capped } from '../../src/api.ts'
+import { zone } from './settings.ts'
+
+/** `3 s`, `4.2 s`, `5 min 2 s`, `3 h 12 min`, `2 d 4 h`. */
+export function span(ms: number): string {
+  if (ms < 1_000) return `${Math.max(0, Math.round(ms))} ms`
+  if (ms < 10_000) return `${Math.round(ms / 100) / 10} s`
+  const seconds = Math.round(ms / 1_000)
+  if (seconds < 60) return `${seconds} s`
+  const minutes = Math.floor(seconds / 60)
+  if (minutes < 60) return pair(minutes, 'min', seconds % 60, 's')
+  const hours = Math.floor(minutes / 60)
+  if (hours < 24) return pair(hours, 'h', minutes % 60, 'min')
+  return pair(Math.floor(hours / 24), 'd', hours % 24, 'h')
+}
+
+function pair(big: number, bigUnit: string, small: number, smallUnit: string): string {
+  return small === 0 ? `${big} ${bigUnit}` : `${big} ${bigUnit} ${small} ${smallUnit}`
+}
+
+/** An age in whole seconds: `1 s`, never `873 ms`. */
+export function age(ms: number): string {
+  return span(Math.max(0, Math.floor(ms / 1_000) * 1_000) || 0).replace(/^0 ms$/, '0 s')
+}
+
+const formats = new Map<string, Intl.DateTimeFormat>()
+
+function written(at: number, kind: string, options: Intl.DateTimeFormatOptions): string {
+  const key = `${zone.get()} ${kind}`
+  const known = formats.get(key)
+  const timeZone = zone.get() === 'UTC' ? { timeZone: 'UTC' } : {}
+  const format = known ?? new Intl.DateTimeFormat('en-GB', { ...options, ...timeZone })
+  if (known === undefined) formats.set(key, format)
+  return format.format(at).replace(',', '')
+}
+
+const CLOCK = { hour: '2-digit', minute: '2-digit', second: '2-digit' } as const
+const DAY = { day: 'numeric', month: 'short' } as const
+
+/** `17:16:05` of the same day as `now`, else `24 Nov 17:16`. */
+export function instant(at: number, now: number): string {
+  return dayOf(at) === dayOf(now)
+    ? written(at, 'clock', CLOCK)
+    : written(at, 'day', { ...DAY, hour: '2-digit', minute: '2-digit' })
+}
+
+function dayOf(at: number): string {
+  return written(at, 'date', { ...DAY, year: 'numeric' })
+}
+
+/** With date and zone, for a title. */
+export function fullInstant(at: number): string {
+  return written(at, 'full', { ...DAY, ...CLOCK, year: 'numeric', timeZoneName: 'short' })
+}
+
+const FIGURES = new Intl.NumberFormat('en')
+
+export function figure(count: number): string {
+  return FIGURES.format(count)
+}
+
+/** `1,204`, or `10,000+` where counting stopped. */
+export function capped({ count, capped }: Capped): string {
+  return figure(count) + (capped ? '+' : '')
+}
+
+export function counted(count: number, noun: string): string {
+  return `${figure(count)} ${noun}${count === 1 ? '' : 's'}`
+}
+
+/** A run's key, or the first eight digits of its id. */
+export function nameOf({ id, key }: { readonly id: string; readonly key?: string | undefined }): string {
+  return key ?? id.slice(0, 8)
+}
