@@ -2,6 +2,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { BelayError } from '@belay/workflow'
 import { csvPart } from './csv/csv-part.ts'
+import { showDashboard } from './dashboard/show-dashboard.ts'
 import { type Flags, HELP, PARTS, type PartName, readFlags, UsageError } from './demonstration/flags.ts'
 import { Interruption } from './demonstration/interruption.ts'
 import type { Part } from './demonstration/part.ts'
@@ -67,6 +68,10 @@ function tell({ help, list, show }: Flags, screen: Screen): number | undefined {
 
 async function show(flags: Flags, audience: Audience): Promise<number> {
   const { screen, keyboard, interruption } = audience
+  if (flags.show === 'dashboard') {
+    await showDashboard((line) => screen.print(line), interruption.signal)
+    return 0
+  }
   if (flags.show !== 'tour') return showParts(flags, audience)
   const url = databaseUrl(flags)
   try {

@@ -5,7 +5,9 @@ import { fulfilOrder, importCities, type Order, syncPrices } from './workflows.t
 const EVERY_MS = 4_000
 
 /** A shop that goes on by itself: an order each four seconds, of which some fail and are undone, until the returned function is called. */
-export async function openShop(adapter: Adapter): Promise<{ readonly engine: Engine; close(): Promise<void> }> {
+export async function openShop(
+  adapter: Adapter,
+): Promise<{ readonly engine: Engine; close(): Promise<void> }> {
   const engine = createEngine({
     adapter,
     workflows: [fulfilOrder, importCities, syncPrices],

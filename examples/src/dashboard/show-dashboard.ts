@@ -15,7 +15,9 @@ export async function showDashboard(print: (line: string) => void, stopped: Abor
   })
   const server = createServer(toNodeHandler(handler))
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  print(`The dashboard: http://127.0.0.1:${(server.address() as AddressInfo).port}/   (Ctrl-C ends it, and forgets the shop)`)
+  print(
+    `The dashboard: http://127.0.0.1:${(server.address() as AddressInfo).port}/   (Ctrl-C ends it, and forgets the shop)`,
+  )
   await new Promise<void>((resolve) => {
     if (stopped.aborted) resolve()
     stopped.addEventListener('abort', () => resolve())

@@ -70,7 +70,10 @@ export const fulfilOrder = define('fulfil-order', { version: 3, input: unchecked
     },
     compensate: ({ signal }) => pause(600, signal),
   })
-  .step('sendTracking', { dependsOn: ['notifyWarehouse', 'bookCourier'], run: ({ signal }) => pause(300, signal) })
+  .step('sendTracking', {
+    dependsOn: ['notifyWarehouse', 'bookCourier'],
+    run: ({ signal }) => pause(300, signal),
+  })
 
 export const importCities = define('import-cities', { version: 7 })
   .step('download', { run: ({ signal }) => pause(1_500, signal), compensate: () => {} })

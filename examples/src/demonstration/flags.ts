@@ -5,7 +5,7 @@ export const PARTS = ['order', 'import', 'csv', 'media'] as const
 export type PartName = (typeof PARTS)[number]
 
 /** What can be shown; without a name the tour. */
-const NAMES = [...PARTS, 'waiting', 'all'] as const
+const NAMES = [...PARTS, 'dashboard', 'waiting', 'all'] as const
 type Name = (typeof NAMES)[number]
 
 const NAMES_TEXT = new Intl.ListFormat('en', { type: 'disjunction' }).format(NAMES)
@@ -37,6 +37,8 @@ With a name, an example, whose promises are checked at its end:
            or nothing
   media    a gallery: eight photographs in four sizes, once published, once
            with every file removed again
+  dashboard  a shop that goes on by itself, in a browser: watch a rollback run
+           backwards
   waiting  how to run approvals and webhooks that take days
   all      order, import, csv and media, one after the other
 

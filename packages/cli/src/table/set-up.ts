@@ -29,7 +29,10 @@ export const SET_UP: readonly Verb[] = [
     flags: [['allow-writes', 'also act on runs; each action asks for a reason'], 'payloads', 'port', 'by'],
     examples: [
       { command: 'dashboard', about: 'for looking' },
-      { command: 'dashboard --allow-writes --payloads', about: 'for repairing, with what handlers got and gave' },
+      {
+        command: 'dashboard --allow-writes --payloads',
+        about: 'for repairing, with what handlers got and gave',
+      },
     ],
     access: 'local',
     load: () => import('../verbs/dashboard.ts'),

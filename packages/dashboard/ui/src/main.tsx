@@ -21,7 +21,7 @@ function Screens() {
         <Redirect to="/runs" replace />
       </Route>
       <Route path="/runs" component={Runs} />
-      <Route path="/runs/:id">{({ id }) => <RunScreen key={id} name={id} />}</Route>
+      <Route path="/runs/:id/:tab?">{({ id, tab }) => <RunScreen key={id} name={id} tab={tab} />}</Route>
       <Route path="/health" component={Health} />
       <Route>
         <Blank state="pending" title="There is no such page">

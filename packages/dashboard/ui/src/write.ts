@@ -9,6 +9,9 @@ export async function write<T>(path: string, body: unknown): Promise<T> {
   })
   const answer: unknown = await response.json().catch(() => undefined)
   if (response.ok) return answer as T
-  const { code = 'unreadable', message = `The server answered ${response.status}.` } = Object(answer) as { code?: string; message?: string }
+  const { code = 'unreadable', message = `The server answered ${response.status}.` } = Object(answer) as {
+    code?: string
+    message?: string
+  }
   throw new ApiError(response.status, { code, message })
 }

@@ -1,9 +1,10 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { ActionRequest, ActionResult, OfferedHere, RunPage } from '../../../src/api.ts'
-import { write } from '../write.ts'
+import { Dialog } from '../dialog.tsx'
 import { nameOf } from '../words.ts'
-import { VERBS } from './verbs.ts'
+import { write } from '../write.ts'
+import { VERBS, type VerbWords } from './verbs.ts'
 
 interface DialogProps {
   readonly page: RunPage
@@ -11,85 +12,121 @@ interface DialogProps {
   readonly onClose: () => void
 }
 
+/** What was typed. */
+interface Given {
+  readonly asked: string
+  readonly reason: string
+}
+
 /** Nothing is written unseen: the dialog begins with the engine's dry run, asks for a reason, and shows what came of it. */
 export function ActionDialog({ page: { run }, action, onClose }: DialogProps) {
-  const dialog = useRef<HTMLDialogElement>(null)
+  const form = useRef<HTMLFormElement>(null)
   const words = VERBS[action.verb]
-  const [given, setGiven] = useState('')
-  const [reason, setReason] = useState('')
-  const [preview, setPreview] = useState<ActionResult>()
-  const [result, setResult] = useState<ActionResult>()
-  const [isBusy, setBusy] = useState(false)
-  const client = useQueryClient()
-  const target = action.run ?? run.id
-
-  const send = async (dryRun: boolean): Promise<ActionResult> => {
-    const asked =
-      words.asks === 'priority' ? { priority: Number(given) } : words.asks && given !== '' ? { payload: given } : {}
-    const request: ActionRequest = {
-      ...{ verb: action.verb, dryRun, ...asked },
-      ...(action.step === undefined ? {} : { step: action.step }),
-      ...(dryRun ? {} : { reason: reason.trim() }),
-    }
-    try {
-      return await write<ActionResult>(`runs/${target}/actions`, request)
-    } catch (error) {
-      return { changed: false, sentence: (error as Error).message, refused: 'error' }
-    }
-  }
-
-  // biome-ignore lint/correctness/useExhaustiveDependencies: it opens once, with the state that the viewer saw.
-  useEffect(() => {
-    dialog.current?.showModal()
-    void send(true).then(setPreview)
-  }, [])
-
-  const go = async (event: Event) => {
+  const [given, setGiven] = useState<Given>({ asked: '', reason: '' })
+  const { result, isDone, isBusy, go } = useAction(action.run ?? run.id, action, given)
+  const isRefused = result?.refused !== undefined
+  const submit = (event: Event) => {
     event.preventDefault()
-    setBusy(true)
-    setResult(await send(false))
-    setBusy(false)
-    await client.invalidateQueries()
+    void go()
   }
-
-  const done = result !== undefined && result.refused === undefined
   return (
-    <dialog ref={dialog} class="dialog" aria-labelledby="action-title" onClose={onClose}>
-      <form onSubmit={go}>
-        <h2 id="action-title">
+    <Dialog label={`${words.title} ${action.step ?? ''}`} onClose={onClose}>
+      <form ref={form} onSubmit={submit}>
+        <h2>
           {words.title} {action.step}
         </h2>
-        <p class="quiet">
+        <p class="weak">
           {nameOf(run)}, {run.workflow} v{run.version}
         </p>
-        <p class={preview?.refused ? 'outcome refused' : 'outcome'} role="status">
-          {result?.sentence ?? preview?.sentence ?? 'Asking what would happen…'}
+        <p class={isRefused ? 'outcome refused' : 'outcome'} role="status">
+          {result?.sentence ?? 'Asking what would happen…'}
         </p>
-        {!done && (
-          <>
-            {words.asks && (
-              <label>
-                {words.asks === 'priority' ? 'Priority, 0 to 1,000' : words.asks === 'output' ? 'Output instead, as JSON' : 'Payload, as JSON'}
-                <textarea rows={words.asks === 'priority' ? 1 : 4} value={given} onInput={(event) => setGiven(event.currentTarget.value)} />
-              </label>
-            )}
-            <label>
-              Reason, kept in the run’s history
-              <input required maxLength={1_000} value={reason} onInput={(event) => setReason(event.currentTarget.value)} />
-            </label>
-          </>
-        )}
+        {!isDone && <Fields words={words} given={given} onGiven={setGiven} />}
         <div class="dialog-buttons">
-          {!done && (
-            <button type="submit" class="button main" disabled={isBusy || preview?.refused !== undefined || reason.trim() === ''}>
+          {!isDone && (
+            <button type="submit" class="button main" disabled={isBusy || given.reason.trim() === ''}>
               {words.go}
             </button>
           )}
-          <button type="button" class="button" onClick={() => dialog.current?.close()}>
-            {done ? 'Close' : 'Leave it'}
+          <button type="button" class="button" onClick={() => form.current?.closest('dialog')?.close()}>
+            {isDone ? 'Close' : 'Leave it'}
           </button>
         </div>
       </form>
-    </dialog>
+    </Dialog>
+  )
+}
+
+/** The dry run at once, and the action when it is asked for. */
+function useAction(runId: string, { verb, step }: OfferedHere, { asked, reason }: Given) {
+  const words = VERBS[verb]
+  const [result, setResult] = useState<ActionResult>()
+  const [isDone, setDone] = useState(false)
+  const [isBusy, setBusy] = useState(false)
+  const client = useQueryClient()
+  const send = async (dryRun: boolean): Promise<ActionResult> => {
+    const own =
+      words.asks === 'priority' ? { priority: Number(asked) } : asked === '' ? {} : { payload: asked }
+    const request: ActionRequest = {
+      ...{ verb, dryRun, ...own },
+      ...(step === undefined ? {} : { step }),
+      ...(dryRun ? {} : { reason: reason.trim() }),
+    }
+    return write<ActionResult>(`runs/${runId}/actions`, request).catch((error: Error) => ({
+      changed: false,
+      sentence: error.message,
+      refused: 'error',
+    }))
+  }
+  const go = async () => {
+    setBusy(true)
+    const outcome = await send(false)
+    setResult(outcome)
+    setDone(outcome.refused === undefined)
+    setBusy(false)
+    await client.invalidateQueries()
+  }
+  // It opens once, with the state that the viewer saw.
+  useEffect(() => void send(true).then(setResult), [])
+  return { result, isDone, isBusy, go }
+}
+
+const LABELS = {
+  payload: 'Payload, as JSON',
+  output: 'Its output instead, as JSON',
+  priority: 'Priority, from 0 to 1,000',
+} as const
+
+function Fields({
+  words: { asks },
+  given,
+  onGiven,
+}: {
+  readonly words: VerbWords
+  readonly given: Given
+  readonly onGiven: (given: Given) => void
+}) {
+  return (
+    <>
+      {asks && (
+        <label>
+          {LABELS[asks]}
+          <textarea
+            rows={asks === 'priority' ? 1 : 4}
+            value={given.asked}
+            onInput={(event) => onGiven({ ...given, asked: event.currentTarget.value })}
+          />
+        </label>
+      )}
+      <label>
+        Reason, kept in the run’s history
+        <input
+          required
+          maxLength={1_000}
+          value={given.reason}
+          onInput={(event) => onGiven({ ...given, reason: event.currentTarget.value })}
+        />
+      </label>
+    </>
   )
 }

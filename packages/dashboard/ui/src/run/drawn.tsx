@@ -12,7 +12,7 @@ export function Drawn({
   readonly children?: ComponentChildren
 }) {
   return (
-    <svg class="drawing" viewBox={`0 0 ${width} ${height}`} width={width} height={height} role="group" aria-label={label}>
+    <svg class="drawing" viewBox={`0 0 ${width} ${height}`} width={width} height={height} aria-label={label}>
       {shapes.map(elementOf)}
       {children}
     </svg>

@@ -18,7 +18,7 @@ export function GraphTab({ page, act, isStale, at }: TabProps & { readonly at?: 
         <label class="check">
           <input type="checkbox" checked={order} onChange={() => setOrder(!order)} /> Order of the undo
         </label>
-        <span class="quiet grow">Arrow keys follow the edges</span>
+        <span class="weak grow">Arrow keys follow the edges</span>
         <Link href={`/runs/${run.id}/steps`}>The same as a table</Link>
       </div>
       <div class="scroller canvas" ref={scroller} tabIndex={-1}>

@@ -10,7 +10,11 @@ export function HistoryTab(props: TabProps) {
   const from = run.startAt ?? run.createdAt
   const to = run.finishedAt ?? run.readAt
   const [at, setAt] = useState(to)
-  const stops = [...new Set(run.steps.flatMap(({ known }) => known.flatMap(({ startAt, endAt }) => [startAt, endAt ?? to])))]
+  const stops = [
+    ...new Set(
+      run.steps.flatMap(({ known }) => known.flatMap(({ startAt, endAt }) => [startAt, endAt ?? to])),
+    ),
+  ]
     .filter((each) => each >= from && each <= to)
     .toSorted((one, other) => one - other)
   const step = (forward: boolean) => {
@@ -42,7 +46,7 @@ export function HistoryTab(props: TabProps) {
       <GraphTab {...props} at={at} />
       <TimelineTab {...props} at={at} />
       <h2>Actions and signals</h2>
-      {history.length === 0 && <p class="quiet">Nobody has acted on this run, and it received nothing.</p>}
+      {history.length === 0 && <p class="weak">Nobody has acted on this run, and it received nothing.</p>}
       <ol class="entries">
         {history.map((entry) => (
           <li key={`${entry.at}${entry.action}`}>
@@ -51,7 +55,7 @@ export function HistoryTab(props: TabProps) {
               <strong>{entry.action.replaceAll('_', ' ')}</strong> {entry.step} {entry.by && `by ${entry.by}`}
               {entry.reason && <q>{entry.reason}</q>}
             </p>
-            <p class="quiet">{entry.change}</p>
+            <p class="weak">{entry.change}</p>
           </li>
         ))}
       </ol>

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
 import type { Payloads } from '../../../src/api.ts'
 import { read } from '../api.ts'
+import { Code } from './code.tsx'
 import type { TabProps } from './run.tsx'
 
 /** Inputs and outputs may be private: they are read when somebody asks for them. */
@@ -40,7 +41,7 @@ function Payload({ title, json }: { readonly title: string; readonly json: strin
   return (
     <details open>
       <summary>{title}</summary>
-      {json === undefined ? <p class="quiet">None.</p> : <pre tabIndex={0}>{json}</pre>}
+      {json === undefined ? <p class="weak">None.</p> : <Code>{json}</Code>}
     </details>
   )
 }

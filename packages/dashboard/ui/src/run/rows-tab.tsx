@@ -1,5 +1,6 @@
 import type { Rows } from '../../../src/api.ts'
 import { useLive } from '../live.ts'
+import { Code } from './code.tsx'
 import type { TabProps } from './run.tsx'
 
 /** The run as SQL: queries to paste into psql. */
@@ -7,11 +8,11 @@ export function RowsTab({ page: { run } }: TabProps) {
   const { data } = useLive<Rows>(`runs/${run.id}/rows`)
   return (
     <section class="payloads">
-      <p class="quiet">All that Belay knows of this run is in these rows. Paste a query into psql.</p>
+      <p class="weak">All that Belay knows of this run is in these rows. Paste a query into psql.</p>
       {data?.queries.map(({ title, sql }) => (
         <details key={title} open>
           <summary>{title}</summary>
-          <pre tabIndex={0}>{sql}</pre>
+          <Code>{sql}</Code>
           <button type="button" class="button" onClick={() => void navigator.clipboard.writeText(sql)}>
             Copy
           </button>

@@ -1,9 +1,12 @@
+import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
-import { Link, useParams } from 'wouter'
-import type { ActionRequest, OfferedHere, RunPage } from '../../../src/api.ts'
-import { isForbidden, isNotFound } from '../api.ts'
+import { Link } from 'wouter'
+import type { OfferedHere, RunPage } from '../../../src/api.ts'
+import { Answer, downSince } from '../answer.tsx'
 import { Status } from '../glyph.tsx'
-import { isDown, useLive } from '../live.ts'
+import { useLive } from '../live.ts'
+import { stateOf } from '../status.ts'
+import { useCell } from '../stored.ts'
 import { counted, fullInstant, instant, nameOf, span } from '../words.ts'
 import { ActionDialog } from './action-dialog.tsx'
 import { GraphTab } from './graph-tab.tsx'
@@ -35,15 +38,25 @@ export interface TabProps {
 }
 
 /** `/runs/:name/:tab?` */
-export function Run() {
-  const { name = '', tab = 'timeline' } = useParams<{ name: string; tab?: string }>()
-  const { data: page, error } = useLive<RunPage>(`runs/${encodeURIComponent(name)}`)
+export function RunScreen({ name, tab }: { readonly name: string; readonly tab: string | undefined }) {
+  const run = useLive<RunPage>(`runs/${encodeURIComponent(name)}`)
+  const shown = tab !== undefined && tab in TABS ? (tab as TabName) : 'timeline'
+  return <Answer of={run}>{(page: RunPage) => <Screen name={name} page={page} tab={shown} />}</Answer>
+}
+
+function Screen({
+  name,
+  page,
+  tab,
+}: {
+  readonly name: string
+  readonly page: RunPage
+  readonly tab: TabName
+}) {
   const [action, setAction] = useState<OfferedHere>()
-  if (page === undefined) return error ? <Missing name={name} error={error} /> : <Loading />
-  const isStale = isDown(error)
-  const shown = tab in TABS ? (tab as TabName) : 'timeline'
+  const isStale = useCell(downSince) !== undefined
   return (
-    <article class={isStale ? 'run stale' : 'run'}>
+    <article class="run">
       <Header page={page} act={setAction} isStale={isStale} />
       <nav class="tabs" aria-label="Views of this run">
         {(Object.keys(TABS) as TabName[]).map((each) => (
@@ -51,14 +64,14 @@ export function Run() {
             key={each}
             href={`/runs/${encodeURIComponent(name)}/${each}`}
             replace
-            aria-current={each === shown ? 'page' : undefined}
+            aria-current={each === tab ? 'page' : undefined}
           >
             {TABS[each]}
-            {each === 'steps' && <span class="count">{page.run.steps.length}</span>}
+            {each === 'steps' && <span class="weak"> {page.run.steps.length}</span>}
           </Link>
         ))}
       </nav>
-      <Tab name={shown} page={page} act={setAction} isStale={isStale} />
+      <Tab name={tab} page={page} act={setAction} isStale={isStale} />
       {action && <ActionDialog page={page} action={action} onClose={() => setAction(undefined)} />}
     </article>
   )
@@ -85,26 +98,40 @@ function Header({ page, act, isStale }: TabProps) {
   const { run, why, open } = page
   const needed = open.find(({ actions }) => actions.length > 0)
   const first = needed?.actions ?? []
-  const rest = page.actions.filter(({ verb, step }) => !first.some((one) => one.verb === verb && one.step === step))
+  const rest = page.actions.filter(
+    ({ verb, step }) => !first.some((one) => one.verb === verb && one.step === step),
+  )
   return (
     <header class="run-head">
       <div class="run-title">
-        <span class={`chip-status s-${run.status}`}>
+        <span class={`badge s-${stateOf(run.status)}`}>
           <Status status={run.status} />
         </span>
         <h1>{nameOf(run)}</h1>
-        <span class="quiet">
+        <span class="weak">
           {run.workflow} v{run.version}
         </span>
-        <code class="quiet" title={run.id}>
+        <code class="weak" title={run.id}>
           {run.id.slice(0, 13)}…
         </code>
-        <div class="run-actions">
+        <div class="run-actions row">
           {first.map((each, index) => (
-            <ActButton key={`${each.verb}${each.step}`} action={each} act={act} isMain={index === 0} isOff={isStale} />
+            <ActButton
+              key={`${each.verb}${each.step}`}
+              action={each}
+              act={act}
+              isMain={index === 0}
+              isOff={isStale}
+            />
           ))}
           {rest.map((each) => (
-            <ActButton key={`${each.verb}${each.step}`} action={each} act={act} isMain={false} isOff={isStale} />
+            <ActButton
+              key={`${each.verb}${each.step}`}
+              action={each}
+              act={act}
+              isMain={false}
+              isOff={isStale}
+            />
           ))}
         </div>
       </div>
@@ -146,22 +173,28 @@ export function ActButton({
 function Facts({ page }: Pick<TabProps, 'page'>) {
   const { run, effects, parent, children } = page
   const now = run.readAt
-  const facts: (readonly [string, preact.ComponentChildren])[] = [
+  const facts: (readonly [string, ComponentChildren])[] = [
     ['Started', <time title={fullInstant(run.createdAt)}>{instant(run.createdAt, now)}</time>],
-    [run.finishedAt === undefined ? 'For' : 'Took', span((run.finishedAt ?? now) - (run.startAt ?? run.createdAt))],
+    [
+      run.finishedAt === undefined ? 'For' : 'Took',
+      span((run.finishedAt ?? now) - (run.startAt ?? run.createdAt)),
+    ],
     ...(run.rounds > 1 ? [['Round', String(run.rounds)] as const] : []),
     ...(run.stoppedAt === undefined
       ? []
-      : [['Stopped', `${instant(run.stoppedAt, now)}${run.cause?.step ? ` by ${run.cause.step}` : ''}`] as const]),
+      : [
+          [
+            'Stopped',
+            `${instant(run.stoppedAt, now)}${run.cause?.step ? ` by ${run.cause.step}` : ''}`,
+          ] as const,
+        ]),
     ...(effects.undone + effects.remain + effects.kept + effects.unknown === 0
       ? []
       : [['Effects', <Effects effects={effects} />] as const]),
     ...(parent === undefined
       ? []
       : [['Started by', <Link href={`/runs/${parent.id}`}>{nameOf(parent)}</Link>] as const]),
-    ...(children.length === 0
-      ? []
-      : [['Children', <Children children={children} />] as const]),
+    ...(children.length === 0 ? [] : [['Children', <Children children={children} />] as const]),
     ...(page.tags.length === 0 ? [] : [['Tags', page.tags.join(', ')] as const]),
   ]
   return (
@@ -194,32 +227,10 @@ function Children({ children }: { readonly children: RunPage['children'] }) {
         {children.map((child) => (
           <li key={child.id}>
             <Status status={child.status} /> <Link href={`/runs/${child.id}`}>{nameOf(child)}</Link>{' '}
-            <span class="quiet">{child.workflow}</span>
+            <span class="weak">{child.workflow}</span>
           </li>
         ))}
       </ul>
     </details>
   )
 }
-
-function Loading() {
-  return (
-    <div class="run loading" role="status">
-      Reading the run…
-    </div>
-  )
-}
-
-function Missing({ name, error }: { readonly name: string; readonly error: Error }) {
-  const title = isForbidden(error) ? 'You may not read this run' : isNotFound(error) ? `There is no run ${name}` : 'The run could not be read'
-  return (
-    <section class="state">
-      <h1>{title}</h1>
-      <p>{error.message}</p>
-      <Link href="/runs">All runs</Link>
-    </section>
-  )
-}
-
-/** The verbs that the server takes. */
-export type Verb = ActionRequest['verb']

@@ -8,7 +8,8 @@ import { ActButton, type TabProps } from './run.tsx'
 export function StepsTab({ page, act, isStale }: TabProps) {
   const { run, open } = page
   return (
-    <div class="scroller" tabIndex={0} role="region" aria-label="Steps">
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard.
+    <section class="scroller" tabIndex={0} aria-label="Steps">
       <table class="steps">
         <thead>
           <tr>
@@ -30,9 +31,9 @@ export function StepsTab({ page, act, isStale }: TabProps) {
                 </td>
                 <th scope="row">
                   {step.name}
-                  {step.kind !== 'work' && <span class="quiet"> {step.kind}</span>}
+                  {step.kind !== 'work' && <span class="weak"> {step.kind}</span>}
                 </th>
-                <td class="quiet">{step.dependsOn.join(', ')}</td>
+                <td class="weak">{step.dependsOn.join(', ')}</td>
                 <td>
                   <Attempts step={step} now={run.readAt} />
                 </td>
@@ -53,13 +54,13 @@ export function StepsTab({ page, act, isStale }: TabProps) {
           })}
         </tbody>
       </table>
-    </div>
+    </section>
   )
 }
 
 function Attempts({ step, now }: { readonly step: ViewStep; readonly now: number }) {
   const forward = step.known.filter(({ direction }) => direction === 'forward')
-  if (forward.length === 0) return <span class="quiet">{step.attempts === 0 ? 'none' : step.attempts}</span>
+  if (forward.length === 0) return <span class="weak">{step.attempts === 0 ? 'none' : step.attempts}</span>
   return (
     <details>
       <summary>
@@ -94,16 +95,31 @@ function Items({ step: { items } }: { readonly step: ViewStep }) {
   if (items === undefined) return null
   const failed = (items.statuses.failed ?? 0) + (items.statuses.compensation_failed ?? 0)
   const isFailed = (status: string) => status === 'failed' || status === 'compensation_failed'
-  const some = items.some.toSorted((one, other) => Number(isFailed(other.status)) - Number(isFailed(one.status)))
+  const some = items.some.toSorted(
+    (one, other) => Number(isFailed(other.status)) - Number(isFailed(one.status)),
+  )
   return (
     <div class="items">
       <p>
         {figure(items.ended)} of {counted(items.total, 'item')}
         {failed > 0 && `, ${figure(failed)} failed`}
       </p>
-      <svg class="heat" viewBox={`0 0 320 ${Math.ceil(some.length / 40) * 8}`} width={320} role="img" aria-label={`${items.ended} of ${items.total} items ended, ${failed} failed`}>
+      <svg
+        class="heat"
+        viewBox={`0 0 320 ${Math.ceil(some.length / 40) * 8}`}
+        width={320}
+        role="img"
+        aria-label={`${items.ended} of ${items.total} items ended, ${failed} failed`}
+      >
         {some.map((item, index) => (
-          <rect key={item.key} class={`cell i-${item.status}`} x={(index % 40) * 8} y={Math.floor(index / 40) * 8} width={7} height={7}>
+          <rect
+            key={item.key}
+            class={`cell i-${item.status}`}
+            x={(index % 40) * 8}
+            y={Math.floor(index / 40) * 8}
+            width={7}
+            height={7}
+          >
             <title>{`${item.key}: ${item.status}`}</title>
           </rect>
         ))}

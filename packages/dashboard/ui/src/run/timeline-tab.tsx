@@ -1,5 +1,6 @@
-import { drawTimeline, links, STYLE, svgText, timelineText } from '@belay/graph-view'
+import { drawTimeline, links, STYLE, svgText, timelineText, type ViewRun } from '@belay/graph-view'
 import { useRef, useState } from 'preact/hooks'
+import type { OpenStep } from '../../../src/api.ts'
 import { density, zone } from '../settings.ts'
 import { useCell } from '../stored.ts'
 import { nameOf, span } from '../words.ts'
@@ -10,83 +11,146 @@ import { useWidth } from './use-width.ts'
 
 /** Forward above, undo mirrored beneath. `at`: the instant that is drawn; by default the run's end, or now. */
 export function TimelineTab({ page, act, isStale, at }: TabProps & { readonly at?: number }) {
-  const { run, open } = page
+  const { run } = page
   const [host, width] = useWidth()
-  const [fold, setFold] = useState(true)
-  const [preview, setPreview] = useState(false)
-  const [round, setRound] = useState(run.rounds)
+  const [view, setView] = useState<View>({ fold: true, preview: false, round: run.rounds })
   const [lit, setLit] = useState<string>()
-  const [told, setTold] = useState('')
   const timeZone = useCell(zone) === 'UTC' ? 'UTC' : undefined
   const compact = useCell(density) === 'compact'
   const instant = at ?? run.finishedAt ?? run.readAt
-  const drawing = drawTimeline(run, { at: instant, width, fold, round, preview, zone: timeZone, compact })
+  const drawing = drawTimeline(run, { ...view, at: instant, width, zone: timeZone, compact })
   const label = `Timeline of ${nameOf(run)}: forward steps above, undo beneath`
-  const isOver = run.finishedAt !== undefined
-  const copy = async () => {
-    await navigator.clipboard.writeText(timelineText(run, instant, timeZone))
-    setTold('Copied as text.')
-  }
   return (
     <section class="timeline">
       <div class="bar">
-        {run.rounds > 1 && (
-          <div class="segments" role="group" aria-label="Rounds">
-            {Array.from({ length: run.rounds }, (_, index) => index + 1).map((each) => (
-              <button key={each} type="button" aria-pressed={each === round} onClick={() => setRound(each)}>
-                Round {each}
-              </button>
-            ))}
-          </div>
-        )}
-        <label class="check">
-          <input type="checkbox" checked={fold} onChange={() => setFold(!fold)} /> Fold idle time
-        </label>
-        {!isOver && run.stoppedAt === undefined && (
-          <label class="check">
-            <input type="checkbox" checked={preview} onChange={() => setPreview(!preview)} /> Preview an undo
-          </label>
-        )}
-        <span class="quiet grow">Hover or ↑ ↓: what a step waits for, and its twin</span>
-        <button type="button" class="button" onClick={copy}>
-          Copy as text
-        </button>
-        <button type="button" class="button" onClick={() => save(`${nameOf(run)}.svg`, svgText(drawing, { style: STYLE, label }))}>
-          SVG
-        </button>
-        <button type="button" class="button" onClick={() => savePicture(`${nameOf(run)}.png`, svgText(drawing, { style: STYLE, label }))}>
-          PNG
-        </button>
-        <button type="button" class="button" onClick={() => window.print()}>
-          Print
-        </button>
-        <span role="status" class="sr">
-          {told}
-        </span>
+        <Choices run={run} view={view} onView={setView} />
+        <span class="weak grow">Hover or ↑ ↓: what a step waits for, and its twin</span>
+        <Exports
+          name={nameOf(run)}
+          text={() => timelineText(run, instant, timeZone)}
+          svg={() => svgText(drawing, { style: STYLE, label })}
+        />
       </div>
       <div ref={host} class={lit === undefined ? 'canvas' : 'canvas tracing'}>
         <Drawn drawing={drawing} label={label}>
           {lit !== undefined && links(drawing, run, lit).map(elementOf)}
           <Rows rows={drawing.rows} width={drawing.width} lit={lit} onLight={setLit} />
         </Drawn>
-        {at === undefined &&
-          drawing.rows.map((row) => {
-            const parked = row.direction === 'undo' && open.find(({ step, reason }) => step === row.step && reason === 'operator')
-            if (!parked) return null
-            return (
-              <div key={row.id} class="at-row" style={{ top: `${row.y + row.height - 30}px` }}>
-                {parked.actions.map((action) => (
-                  <ActButton key={action.verb} action={action} act={act} isMain={false} isOff={isStale} />
-                ))}
-              </div>
-            )
-          })}
+        {at === undefined && <Parked page={page} rows={drawing.rows} act={act} isStale={isStale} />}
       </div>
-      <p class="legend quiet">
-        A hollow bar is an attempt that failed; dots are the pause before the next one; hatching is the drain, in which running handlers end
-        before anything is undone. {run.stoppedAt !== undefined && run.drainedAt !== undefined && `This drain took ${span(run.drainedAt - run.stoppedAt)}.`}
+      <p class="legend weak">
+        A hollow bar is an attempt that failed; dots are the pause before the next one; hatching is the drain,
+        in which running handlers end before anything is undone.
+        {run.stoppedAt !== undefined &&
+          run.drainedAt !== undefined &&
+          ` This drain took ${span(run.drainedAt - run.stoppedAt)}.`}
       </p>
     </section>
+  )
+}
+
+interface View {
+  readonly fold: boolean
+  readonly preview: boolean
+  readonly round: number
+}
+
+function Choices({
+  run,
+  view,
+  onView,
+}: {
+  readonly run: ViewRun
+  readonly view: View
+  readonly onView: (view: View) => void
+}) {
+  const mayPreview = run.finishedAt === undefined && run.stoppedAt === undefined
+  const rounds = Array.from({ length: run.rounds }, (_, index) => index + 1)
+  return (
+    <>
+      {run.rounds > 1 &&
+        rounds.map((round) => (
+          <button
+            key={round}
+            type="button"
+            class="button"
+            aria-pressed={round === view.round}
+            onClick={() => onView({ ...view, round })}
+          >
+            Round {round}
+          </button>
+        ))}
+      <label class="check">
+        <input type="checkbox" checked={view.fold} onChange={() => onView({ ...view, fold: !view.fold })} />
+        Fold idle time
+      </label>
+      {mayPreview && (
+        <label class="check">
+          <input
+            type="checkbox"
+            checked={view.preview}
+            onChange={() => onView({ ...view, preview: !view.preview })}
+          />
+          Preview an undo
+        </label>
+      )}
+    </>
+  )
+}
+
+/** The drawing for an incident report. */
+function Exports({
+  name,
+  text,
+  svg,
+}: {
+  readonly name: string
+  readonly text: () => string
+  readonly svg: () => string
+}) {
+  const [told, setTold] = useState('')
+  const copy = async () => {
+    await navigator.clipboard.writeText(text())
+    setTold('Copied as text.')
+  }
+  return (
+    <>
+      <button type="button" class="button" onClick={copy}>
+        {told === '' ? 'Copy as text' : 'Copied'}
+      </button>
+      <button type="button" class="button" onClick={() => save(`${name}.svg`, svg())}>
+        SVG
+      </button>
+      <button type="button" class="button" onClick={() => savePicture(`${name}.png`, svg())}>
+        PNG
+      </button>
+      <button type="button" class="button" onClick={() => window.print()}>
+        Print
+      </button>
+      <span role="status" class="sr">
+        {told}
+      </span>
+    </>
+  )
+}
+
+/** The buttons that end a parked undo, at its row. */
+function Parked({ page, rows, act, isStale }: TabProps & Pick<RowsProps, 'rows'>) {
+  return (
+    <>
+      {rows.map((row) => {
+        const isOwn = (each: OpenStep) => each.step === row.step && each.reason === 'operator'
+        const parked = row.direction === 'undo' ? page.open.find(isOwn) : undefined
+        if (parked === undefined) return null
+        return (
+          <div key={row.id} class="at-row" style={{ top: `${row.y + row.height - 30}px` }}>
+            {parked.actions.map((action) => (
+              <ActButton key={action.verb} action={action} act={act} isMain={false} isOff={isStale} />
+            ))}
+          </div>
+        )
+      })}
+    </>
   )
 }
 
@@ -111,6 +175,7 @@ function Rows({ rows, width, lit, onLight }: RowsProps) {
   return (
     <>
       {rows.map((row, index) => (
+        // biome-ignore lint/a11y/useSemanticElements: SVG has no button.
         <rect
           key={row.id}
           ref={(element: SVGElement | null) => {
@@ -121,9 +186,10 @@ function Rows({ rows, width, lit, onLight }: RowsProps) {
           y={row.y}
           width={width}
           height={row.height}
-          role="img"
+          role="button"
           aria-label={row.label}
           tabIndex={index === Math.min(focused, rows.length - 1) ? 0 : -1}
+          onClick={() => onLight(row.id)}
           onMouseEnter={() => onLight(row.id)}
           onMouseLeave={() => onLight(undefined)}
           onFocus={() => onLight(row.id)}

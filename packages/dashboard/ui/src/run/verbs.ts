@@ -1,6 +1,6 @@
 import type { ActionRequest } from '../../../src/api.ts'
 
-interface VerbWords {
+export interface VerbWords {
   /** On the button, before the dots. */
   readonly button: string
   /** The title of the dialog; the step's name follows. */
@@ -23,5 +23,10 @@ export const VERBS: Readonly<Record<ActionRequest['verb'], VerbWords>> = {
   signal: { button: 'Send the signal', title: 'Send the signal', go: 'Send it', asks: 'payload' },
   approve: { button: 'Approve', title: 'Approve', go: 'Approve', asks: 'payload' },
   reject: { button: 'Reject', title: 'Reject', go: 'Reject' },
-  setPriority: { button: 'Change the priority', title: 'Change the priority', go: 'Change it', asks: 'priority' },
+  setPriority: {
+    button: 'Change the priority',
+    title: 'Change the priority',
+    go: 'Change it',
+    asks: 'priority',
+  },
 }
