@@ -196,5 +196,5 @@ function layersOf(cells: readonly Cell[]): readonly number[][] {
 }
 
 function nodeWidth(name: string): number {
-  return Math.round(Math.min(264, Math.max(160, 50 + textWidth(name.slice(0, 60), 13))))
+  return Math.round(Math.min(264, Math.max(184, 50 + textWidth(name.slice(0, 60), 13))))
 }

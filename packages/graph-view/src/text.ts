@@ -2,9 +2,9 @@ import { type Shape, shape } from './drawing.ts'
 
 const WIDE =
   /[\u1100-\u11ff\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60]|\p{Emoji_Presentation}/u
-const RIGHT_TO_LEFT = /[\u0590-\u08ff\u200f\u202a-\u202e\ufb1d-\ufdff\ufe70-\ufefc]/
-/** No XML file may hold them, escaped or not. */
-const FORBIDDEN = /\p{Cc}|\p{Cs}|[\ufffe\uffff]/gu
+const RIGHT_TO_LEFT = /[\u0590-\u08ff\u200f\ufb1d-\ufdff\ufe70-\ufefc]/
+/** No XML file may hold them, escaped or not; or, the last two ranges, they would let a name read as another one. */
+const FORBIDDEN = /\p{Cc}|\p{Cs}|[\ufffe\uffff\u202a-\u202e\u2066-\u2069]/gu
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' })
 
 /** A text that a file may hold, and that cannot turn the direction of its neighbours. */
