@@ -75,8 +75,9 @@ describe.each(Object.entries(MOUNTS))('mounted in %s', (_, mount) => {
         body,
       })
 
-    const session = (await (await fetch(`${base}/ops/belay/api/session`)).json()) as Session
-    expect(session.by).toBe('ada')
+    const first = await fetch(`${base}/ops/belay/api/session`)
+    expect(((await first.json()) as Session).by).toBe('ada')
+    expect(first.headers.get('connection')).toBe('keep-alive')
 
     const page = await fetch(`${base}/ops/belay/runs/${id}?tab=undo`)
     expect(await page.text()).toContain('<base href="/ops/belay/">')

@@ -1,6 +1,6 @@
 import { define } from '@belay/workflow'
 import pg from 'pg'
-import { beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test, vi } from 'vitest'
 import type {
   DashboardHandler,
   Health,
@@ -167,6 +167,46 @@ describe('reads', () => {
     expect(health.workers).toMatchObject([{ name: 'orders', status: 'live', workflows: ['fulfil-order v3'] }])
     expect(health.overview.findings).toBe(1)
   })
+})
+
+test('five viewers cost one query, and those who see less have an answer of their own', async () => {
+  const engine = at.engine()
+  const lists = vi.spyOn(engine.runs, 'list')
+  const handler = opened({ engine })
+  await Promise.all(Array.from({ length: 5 }, () => read(handler, 'runs?status=waiting')))
+  expect(lists).toHaveBeenCalledTimes(1)
+
+  // One dashboard, two viewers.
+  const shared = opened({
+    engine,
+    authorize: ({ headers }) => ({ by: 'ada', can: headers.has('x-blind') ? [] : 'all' }),
+  })
+  const path = `runs/${at.runs['order:9185'].id}`
+  const [open, hidden] = await Promise.all([
+    get(shared, path).then((response) => response.text()),
+    get(shared, path, { headers: { 'x-blind': '1' } }).then((response) => response.text()),
+  ])
+  expect(open).toContain(REFUNDS)
+  expect(hidden).not.toContain(REFUNDS)
+})
+
+test('a run names its parent, and the runs that it started', async () => {
+  const store = await testStore()
+  const child = define('child', { version: 1 }).waitForSignal('go', {})
+  const parent = define('parent', { version: 1 }).workflow('delegate', child, {})
+  const worker = store.engine({ workflows: [parent, child] })
+  await worker.start()
+  const { id } = await worker.run(parent, undefined, { key: 'p' })
+  const handler = opened({ engine: store.engine() })
+  const started = await vi.waitFor(async () => {
+    const [found] = await worker.runs.list({ parentId: id })
+    expect(found?.status).toBe('waiting')
+    return found!
+  })
+  const above = await read<RunPage>(handler, 'runs/parent%2Fp')
+  expect(above.children).toMatchObject([{ id: started.id, workflow: 'child', status: 'waiting' }])
+  expect(above.run.steps).toMatchObject([{ name: 'delegate', kind: 'child', childId: started.id }])
+  expect((await read<RunPage>(handler, `runs/${started.id}`)).parent).toMatchObject({ id, key: 'p' })
 })
 
 describe('payloads', () => {

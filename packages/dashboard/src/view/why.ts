@@ -59,7 +59,7 @@ const UNITS = [
 ] as const
 
 /** `0.8 s`, `12 s`, `3 min`, `2 h 5 min`. */
-export function span(ms: number): string {
+function span(ms: number): string {
   if (ms < 10_000) return `${(ms / 1_000).toFixed(1)} s`
   const place = UNITS.findIndex(([size]) => ms >= size)
   const [size, unit] = UNITS[place]!

@@ -1,7 +1,7 @@
 import { define, PermanentError } from '@belay/workflow'
 
 /** A promise that somebody else resolves. */
-export function gate() {
+function gate() {
   let open = (): void => {}
   const opened = new Promise<void>((resolve) => {
     open = resolve
