@@ -14,8 +14,9 @@ export function asset(path: string): Asset | undefined {
   if (!Object.hasOwn(ASSETS, path)) return undefined
   const seen = known.get(path)
   if (seen !== undefined) return seen
-  const { type, text } = ASSETS[path]!
-  const made: Asset = { body: text, type, etag: `"${hash(text)}"` }
+  const { type, text = '', base64 } = ASSETS[path]!
+  const body = base64 === undefined ? text : Uint8Array.from(atob(base64), (byte) => byte.charCodeAt(0))
+  const made: Asset = { body, type, etag: `"${hash(base64 ?? text)}"` }
   known.set(path, made)
   return made
 }
@@ -35,9 +36,19 @@ export function pageResponse(path: string, basePath: string): Response {
   const found = name === 'index.html' ? undefined : asset(name)
   const { body, type, etag } = found ?? asset('index.html')!
   const isPage = found === undefined && typeof body === 'string'
-  // A function: `$&` in a replacement would be read as a pattern.
-  const shown = isPage ? body.replaceAll('__BASE__', () => escaped(`${basePath}/`)) : body
+  const shown = isPage ? basedPage(body, escaped(`${basePath}/`)) : body
   return new Response(shown, { headers: { 'content-type': type, ...(isPage ? {} : { etag }) } })
+}
+
+/**
+ * The page's own code reads `<base>`. Browsers ignore it, because the content security policy has `base-uri 'none'`: so what the page names relative to
+ * itself is named from the root, or a page at a deeper address would not find its files.
+ */
+function basedPage(page: string, base: string): string {
+  // Functions: `$&` in a replacement would be read as a pattern.
+  return page
+    .replaceAll('__BASE__', () => base)
+    .replaceAll(/\b(src|href)="\.\//g, (_, name: string) => `${name}="${base}`)
 }
 
 function escaped(text: string): string {

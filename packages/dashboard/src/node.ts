@@ -35,8 +35,8 @@ async function answer(
   signal: AbortSignal,
 ): Promise<void> {
   const { status, headers, body } = await handler(await fetchRequest(request, signal))
-  // A body that was not read to its end would be taken for the next request.
-  if (!request.readableEnded) headers.set('connection', 'close')
+  // The rest of a body that is too large is not waited for.
+  if (!request.complete) headers.set('connection', 'close')
   response.writeHead(status, Object.fromEntries(headers))
   const sent =
     body === null || request.method === 'HEAD'

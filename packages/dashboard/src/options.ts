@@ -89,12 +89,12 @@ export async function viewerOf({ authorize }: Settings, request: Request): Promi
   if (found === null) return null
   const { by, can } = found ?? {}
   if (typeof by !== 'string' || by.trim() === '' || by.length > BY_MAX) {
-    throw wrong('authorize returned no `by`', `Return who acts, in 1 to ${BY_MAX} characters, or null.`)
+    throw new TypeError(`authorize() must return null, or by: who acts, in 1 to ${BY_MAX} characters.`)
   }
   if (can === 'all') return { by, can: new Set(CAPABILITIES) }
   const unknown = Array.isArray(can) ? can.find((one) => !CAPABILITIES.includes(one)) : can
   if (!Array.isArray(can) || unknown !== undefined) {
-    throw wrong('authorize returned a wrong `can`', `Return 'all', or some of ${CAPABILITIES.join(', ')}.`)
+    throw new TypeError(`authorize() must return can: 'all', or some of ${CAPABILITIES.join(', ')}.`)
   }
   return { by, can: new Set(can) }
 }

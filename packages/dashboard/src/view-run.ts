@@ -52,7 +52,7 @@ export function viewRun(
 }
 
 /** A map's rows are its own, that of the step that decides its items, and those of the items. */
-export function rowsByStep({ steps }: Pick<RunSnapshot, 'steps'>): ReadonlyMap<string, StepRows> {
+function rowsByStep({ steps }: Pick<RunSnapshot, 'steps'>): ReadonlyMap<string, StepRows> {
   const all = new Map(steps.filter((step) => !isItem(step)).map((step) => [step.name, step]))
   const items = grouped(steps.filter(isItem), mapOf)
   return new Map(

@@ -81,7 +81,7 @@ function received({ workflow, version }: RunSummary, receipt: SignalReceipt): Ac
   }
 }
 
-export function uncheckedWords(workflow: string, version: number): string {
+function uncheckedWords(workflow: string, version: number): string {
   return `The dashboard's process does not have ${workflow} v${version}, so nobody checks a payload.`
 }
 

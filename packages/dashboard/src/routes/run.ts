@@ -5,7 +5,7 @@ import { notAllowed, notFound } from '../problem.ts'
 import { type App, type Call, queryOf, runNamed, type Served } from '../served.ts'
 import { historyEntry } from '../view/history.ts'
 import type { Texts } from '../view/texts.ts'
-import { effectsOf, hasEnded, secretsOf, whyEnded, whyOpen, withErrorsOf } from '../view/why.ts'
+import { effectsOf, errorsIn, hasEnded, whyEnded, whyOpen } from '../view/why.ts'
 import { viewRun } from '../view-run.ts'
 
 const ATTEMPTS_MAX = 2_000
@@ -63,16 +63,16 @@ async function pageOf(served: Served, id: string, texts: Texts): Promise<SharedP
     run.parentId === undefined ? [] : runs.list({ idPrefix: run.parentId, limit: 1 }),
   ])
   const childIds = childIdsOf(graph, explanation, children)
-  const secrets = secretsOf(run)
+  const errors = errorsIn(explanation)
   return {
     run: viewRun(run, graph, attempts, history, { texts, childIds }),
     tags: run.tags,
     priority: run.priority,
     deadlineAt: run.deadlineAt?.getTime(),
-    why: hasEnded(run) ? whyEnded(run, texts) : whyOpen(explanation, texts, secrets),
+    why: hasEnded(run) ? whyEnded(run, texts) : whyOpen(explanation, texts),
     open: explanation.steps.map(({ step, reason, sentence, until, actions }) => ({
       ...{ step, reason, actions, until: until?.getTime() },
-      sentence: texts.sentence(sentence, withErrorsOf(explanation, secrets)),
+      sentence: texts.sentence(sentence, errors),
     })),
     actions: actionsOn(run, explanation),
     effects: effectsOf(run),

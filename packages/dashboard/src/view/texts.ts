@@ -6,17 +6,11 @@ export interface Texts {
   readonly isShown: boolean
   /** Name and message, or name and code. */
   error(error: ErrorToTell, step?: string): string
-  /** A sentence of the engine, without the messages of these errors, and the other texts, unless they are shown. */
-  sentence(sentence: string, secrets: Secrets): string
+  /** A sentence of the engine that may quote these errors, and notes of progress: without them, unless they are shown. */
+  sentence(sentence: string, errors: readonly ErrorToTell[]): string
 }
 
 type ErrorToTell = Pick<SerialisedError, 'name' | 'message' | 'code'>
-
-export interface Secrets {
-  readonly errors?: readonly (ErrorToTell | undefined)[]
-  /** Notes that steps told of their progress. */
-  readonly notes?: readonly (string | undefined)[]
-}
 
 export type Redact = (payload: unknown, place: Place) => unknown
 
@@ -27,12 +21,11 @@ export function textsFor(isShown: boolean, redact: Redact | undefined): Texts {
     const { name, message, code } = given
     return textOf(redact({ name, message, ...(code === undefined ? {} : { code }) }, { what: 'error', step }))
   }
-  const sentence: Texts['sentence'] = (text, { errors = [], notes = [] }) => {
+  const sentence: Texts['sentence'] = (text, errors) => {
     if (isShown && redact === undefined) return text
-    let hidden = text
-    for (const one of errors) if (one !== undefined) hidden = withoutError(hidden, one, error(one))
-    for (const note of notes) if (note !== undefined) hidden = hidden.replaceAll(` (${note})`, () => '')
-    return hidden
+    // Nothing after a note has parentheses.
+    const told = text.replace(/(, and has done [\d.]+(?: of [\d.]+)?) \(.*\)/s, '$1')
+    return errors.reduce((hidden, one) => withoutError(hidden, one, error(one)), told)
   }
   return { isShown, error, sentence }
 }

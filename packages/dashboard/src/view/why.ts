@@ -1,32 +1,25 @@
-import { type Explanation, type RunSnapshot, type RunSummary, undoReport } from '@belay/workflow'
+import {
+  type Explanation,
+  type RunSnapshot,
+  type RunSummary,
+  type SerialisedError,
+  undoReport,
+} from '@belay/workflow'
 import type { RunPage } from '../api.ts'
-import type { Secrets, Texts } from './texts.ts'
+import type { Texts } from './texts.ts'
 
-/** One sentence about a run: what it waits for, or how it ended. */
-export function whyOpen(explanation: Explanation, texts: Texts, secrets: Secrets = {}): string {
+/** One sentence about a run that goes on: what it waits for. */
+export function whyOpen(explanation: Explanation, texts: Texts): string {
   const { steps, sentence } = explanation
   // The step that needs somebody says more than the run; one that waits for other steps says less.
   const first =
     steps.find(({ actions }) => actions.length > 0) ?? steps.find(({ reason }) => reason !== 'dependency')
-  return texts.sentence(first?.sentence ?? sentence, withErrorsOf(explanation, secrets))
+  return texts.sentence(first?.sentence ?? sentence, errorsIn(explanation))
 }
 
-/** All that the sentences of an explanation may quote. */
-export function withErrorsOf(
-  { cause, steps, followUp }: Explanation,
-  { errors = [], notes = [] }: Secrets = {},
-): Secrets {
-  const own = [cause?.type === 'step_failed' ? cause.error : undefined, ...steps.map(({ error }) => error)]
-  const after = followUp === undefined ? [] : (withErrorsOf(followUp).errors ?? [])
-  return { errors: [...own, ...after, ...errors], notes }
-}
-
-/** All errors and notes of a run that was read. */
-export function secretsOf({ steps }: RunSnapshot): Secrets {
-  return {
-    errors: steps.flatMap(({ error, undo }) => [error, undo?.error]),
-    notes: steps.map(({ progress }) => progress?.note),
-  }
+/** All errors that the sentences of an explanation may quote. */
+export function errorsIn({ steps }: Explanation): readonly SerialisedError[] {
+  return steps.flatMap(({ error }) => error ?? [])
 }
 
 export function hasEnded({ finishedAt }: Pick<RunSummary, 'finishedAt'>): boolean {
@@ -66,7 +59,7 @@ const UNITS = [
 ] as const
 
 /** `0.8 s`, `12 s`, `3 min`, `2 h 5 min`. */
-export function span(ms: number): string {
+function span(ms: number): string {
   if (ms < 10_000) return `${(ms / 1_000).toFixed(1)} s`
   const place = UNITS.findIndex(([size]) => ms >= size)
   const [size, unit] = UNITS[place]!
