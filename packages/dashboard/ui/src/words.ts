@@ -68,7 +68,12 @@ export function counted(count: number, noun: string): string {
   return `${figure(count)} ${noun}${count === 1 ? '' : 's'}`
 }
 
-/** A run's key, or the first eight digits of its id. */
+/** The first digits of an id tell a minute, the last ones tell runs of that minute apart. */
+export function shortId(id: string): string {
+  return `${id.slice(0, 8)}…${id.slice(-4)}`
+}
+
+/** A run's key, or its id in short. */
 export function nameOf({ id, key }: { readonly id: string; readonly key?: string | undefined }): string {
-  return key ?? id.slice(0, 8)
+  return key ?? shortId(id)
 }

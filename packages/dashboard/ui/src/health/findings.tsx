@@ -2,9 +2,9 @@ import { Link } from 'wouter'
 import type { HealthFinding } from '../../../src/api.ts'
 import { Glyph } from '../glyph.tsx'
 import type { State } from '../status.ts'
-import { counted } from '../words.ts'
+import { figure, shortId } from '../words.ts'
 
-const RUNS_MAX = 5
+const RUNS_MAX = 3
 
 /** What the doctor found, the worst first. */
 export function Findings({ findings }: { readonly findings: readonly HealthFinding[] }) {
@@ -41,17 +41,10 @@ function Found({ finding: { type, sentence, runs } }: { readonly finding: Health
         <p class="named">
           {runs.slice(0, RUNS_MAX).map((run) => (
             <Link key={run} href={`/runs/${run}`}>
-              <code>{run.slice(0, 8)}</code>
+              <code>{shortId(run)}</code>
             </Link>
           ))}
-          {more > 0 && (
-            <span class="weak">
-              and{' '}
-              {counted(more, 'more run')
-                .replace(/runs?$/, '')
-                .trim()}
-            </span>
-          )}
+          {more > 0 && <span class="weak">and {figure(more)} more</span>}
         </p>
       )}
     </li>

@@ -1,9 +1,9 @@
 const WIDTH = 240
 const HEIGHT = 34
 
-/** A line of figures over time, from 0 to the largest of them. Its newest figure stands beside it in words. */
+/** A line of figures over time, from 0 to a little more than the largest of them. Its newest figure stands beside it in words. */
 export function Spark({ figures, looks }: { readonly figures: readonly number[]; readonly looks: string }) {
-  const most = Math.max(1, ...figures)
+  const most = 1.25 * Math.max(1, ...figures)
   const step = WIDTH / Math.max(1, figures.length - 1)
   const points = figures.map((figure, index) => {
     const y = HEIGHT - 2 - (figure / most) * (HEIGHT - 5)

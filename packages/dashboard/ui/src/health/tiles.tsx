@@ -1,4 +1,3 @@
-import type { ComponentChildren } from 'preact'
 import { Link } from 'wouter'
 import type { Overview } from '../../../src/api.ts'
 import { Glyph } from '../glyph.tsx'
@@ -23,9 +22,7 @@ export function Tiles({ overview }: { readonly overview: Overview }) {
         value={ready.count === 0 ? 'none' : span(ready.oldestAgeMs)}
         figures={seen.map((one) => one.ready.oldestAgeMs)}
       />
-      <Tile {...tile} name="Live runs" value={capped(live)} figures={runs}>
-        <Statuses overview={overview} />
-      </Tile>
+      <Tile {...tile} name="Live runs" value={capped(live)} figures={runs} />
       <Tile
         {...tile}
         name="Parked undos"
@@ -33,6 +30,7 @@ export function Tiles({ overview }: { readonly overview: Overview }) {
         figures={seen.map((one) => one.parkedUndos.count)}
         looks={parkedUndos.count > 0 ? 's-parked' : undefined}
       />
+      <Statuses overview={overview} />
     </section>
   )
 }
@@ -48,10 +46,9 @@ interface TileProps {
   readonly looks?: string | undefined
   readonly since: number
   readonly until: number
-  readonly children?: ComponentChildren
 }
 
-function Tile({ name, value, figures, looks = 's-ink', since, until, children }: TileProps) {
+function Tile({ name, value, figures, looks = 's-ink', since, until }: TileProps) {
   return (
     <div>
       <h2>{name}</h2>
@@ -61,7 +58,6 @@ function Tile({ name, value, figures, looks = 's-ink', since, until, children }:
         <span>{instant(since, until)}</span>
         <span>{instant(until, until)}</span>
       </p>
-      {children}
     </div>
   )
 }

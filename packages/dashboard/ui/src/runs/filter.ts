@@ -11,7 +11,7 @@ type Field = (typeof FIELDS)[number]
 const REPEATED: ReadonlySet<Field> = new Set(['workflow', 'status', 'tag'])
 
 /** A run's id, or at least the first eight digits of one. */
-const ID = /^[0-9a-f]{8}[0-9a-f-]*$/i
+export const ID = /^[0-9a-f]{8}[0-9a-f-]*$/i
 
 /** The terms in a query string. What is no field of a filter is left out. */
 export function termsOf(search: string): readonly Term[] {

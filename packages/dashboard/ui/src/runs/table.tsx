@@ -8,7 +8,7 @@ import { isQuiet } from '../status.ts'
 import { useCell } from '../stored.ts'
 import { Strip } from '../strip.tsx'
 import { fullInstant, instant, nameOf, span } from '../words.ts'
-import type { Picture } from './page.ts'
+import type { Picture } from './settle.ts'
 
 interface TableProps {
   readonly picture: Picture
@@ -29,22 +29,15 @@ export function Table({ picture: { runs, gone }, now, peeked, peek }: TableProps
     next?.focus()
     if (peeked !== undefined && next) peek(next.dataset['run'])
   }
-  const peekAtFocused = () => {
+  const onKeyDown = (event: KeyboardEvent) => {
     const id = (document.activeElement as HTMLElement | null)?.dataset['run']
-    if (id !== undefined) peek(id === peeked ? undefined : id)
+    if (event.key !== ' ' || id === undefined) return
+    event.preventDefault()
+    peek(id === peeked ? undefined : id)
   }
-  const hasFocus = () => table.current?.contains(document.activeElement)
   useKeys({ j: () => move(1), k: () => move(-1) })
   return (
-    <table
-      ref={table}
-      class="runs"
-      onKeyDown={(event) => {
-        if (event.key !== ' ' || !hasFocus()) return
-        event.preventDefault()
-        peekAtFocused()
-      }}
-    >
+    <table ref={table} class="runs" onKeyDown={onKeyDown}>
       <caption class="sr">Runs, the newest first</caption>
       <thead>
         <tr>

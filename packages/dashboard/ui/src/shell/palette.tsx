@@ -5,6 +5,7 @@ import type { RunLink, RunPage, RunsPage } from '../../../src/api.ts'
 import { read } from '../api.ts'
 import { Dialog } from '../dialog.tsx'
 import { Glyph } from '../glyph.tsx'
+import { ID } from '../runs/filter.ts'
 import { type State, stateOf, wordOf } from '../status.ts'
 import { nameOf } from '../words.ts'
 
@@ -139,9 +140,10 @@ function useHits(text: string): readonly Hit[] {
 }
 
 async function runsNamed(text: string, signal: AbortSignal): Promise<readonly Hit[]> {
+  // A name that no run has would be an error of the network in the browser's console, with each letter typed: only ids are asked for by name.
   const answers = await Promise.allSettled([
-    read<RunPage>(`runs/${encodeURIComponent(text)}`, signal).then(({ run }) => [run]),
     read<RunsPage>(`runs?${new URLSearchParams({ key: text, limit: '6' })}`, signal).then(({ runs }) => runs),
+    ...(ID.test(text) ? [read<RunPage>(`runs/${text}`, signal).then(({ run }) => [run])] : []),
   ])
   const found = answers.flatMap<RunLink>((answer) => (answer.status === 'fulfilled' ? answer.value : []))
   const byId = new Map(found.map((run) => [run.id, run]))

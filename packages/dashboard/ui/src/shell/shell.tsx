@@ -27,7 +27,7 @@ export function Shell({ children }: { readonly children: ComponentChildren }) {
   useShellKeys(open)
   useDown(overview)
   // The drawer has done its work once it led somewhere.
-  useEffect(close, [place])
+  useEffect(() => open((what) => (what === 'menu' ? undefined : what)), [place])
   const refused = [session.error, overview.error].find(isForbidden)
   return (
     <div class="shell">

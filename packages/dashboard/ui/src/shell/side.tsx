@@ -1,9 +1,11 @@
 import type { ComponentChildren } from 'preact'
 import { Link, useLocation, useSearch } from 'wouter'
 import type { Capped, Overview } from '../../../src/api.ts'
+import { downSince } from '../answer.tsx'
 import { Glyph } from '../glyph.tsx'
 import { Icon, Mark } from '../icons.tsx'
 import { LIVE, type State, stateOf, wordOf } from '../status.ts'
+import { useCell } from '../stored.ts'
 import { capped, counted, figure } from '../words.ts'
 
 interface SideProps {
@@ -15,10 +17,11 @@ interface SideProps {
 
 /** The navigation, with counts. On a narrow screen a drawer. */
 export function Side({ overview, title, isOpen, onClose }: SideProps) {
+  const isDown = useCell(downSince) !== undefined
   return (
     <>
       {isOpen && <div class="veil" onClick={onClose} aria-hidden="true" />}
-      <nav class={isOpen ? 'side open' : 'side'} id="side" aria-label="Screens">
+      <nav class={`side${isOpen ? ' open' : ''}${isDown ? ' stale' : ''}`} id="side" aria-label="Screens">
         <div class="brand">
           <Mark /> Belay <small>{title}</small>
           <button type="button" class="quiet menu" aria-label="Close the navigation" onClick={onClose}>

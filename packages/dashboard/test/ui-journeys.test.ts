@@ -1,0 +1,180 @@
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { ANSWERS, newerRun, pageOf, RUNS } from './setup/answers.ts'
+import { noBrowser, startBrowser, visit } from './setup/browser.ts'
+import { type Fixture, startFixture } from './setup/fixture.ts'
+
+const shown = (page: Page, text: string) => page.getByText(text).first().waitFor()
+const press = async (page: Page, ...keys: readonly string[]) => {
+  for (const key of keys) await page.keyboard.press(key)
+}
+const at = (page: Page, path: string) =>
+  vi.waitFor(() =>
+    expect(new URL(page.url()).pathname + new URL(page.url()).search).toBe(`/tools/belay/${path}`),
+  )
+const names = (page: Page) => page.locator('a[data-run]').allTextContents()
+
+describe.skipIf(noBrowser)(`the page in use${noBrowser ? `: ${noBrowser}` : ''}`, () => {
+  let browser: Browser
+  let fixture: Fixture
+
+  beforeAll(async () => {
+    fixture = await startFixture()
+    browser = await startBrowser()
+  })
+  beforeEach(() => fixture.reset())
+  afterAll(async () => {
+    await browser.close()
+    await fixture.stop()
+  })
+
+  const open = async (path: string) => {
+    const { page, complaints } = await visit(browser, fixture.url + path)
+    await shown(page, 'Live runs')
+    return { page, complaints }
+  }
+
+  it('by keyboard alone: filter, move, peek, open, and back by letters', async () => {
+    const { page, complaints } = await open('runs')
+    await shown(page, 'order:9231')
+    await press(page, '/')
+    await page.keyboard.type('status:compensating')
+    await press(page, 'Enter')
+    await at(page, 'runs?status=compensating')
+    await vi.waitFor(async () => expect(await names(page)).toEqual(['order:9229', 'order:9226']))
+    await press(page, 'Escape', 'j', 'j', 'Space')
+    await page.getByRole('complementary', { name: 'Peek at a run' }).getByText('order:9226').waitFor()
+    await press(page, 'k')
+    await page.getByRole('complementary', { name: 'Peek at a run' }).getByText('order:9229').waitFor()
+    await press(page, 'Escape')
+    await page.getByRole('complementary').waitFor({ state: 'detached' })
+    await press(page, 'Enter')
+    await page.getByRole('heading', { name: 'order:9229' }).waitFor()
+    await press(page, 'g', 'h')
+    await at(page, 'health')
+    await press(page, 'g', 'r')
+    await at(page, 'runs')
+    expect(complaints()).toEqual([])
+  })
+
+  it('by keyboard alone: the palette, the keys, the display; what was chosen stays', async () => {
+    const { page, complaints } = await open('runs')
+    await press(page, 'Control+k')
+    await page.getByRole('combobox').waitFor()
+    await page.keyboard.type('health')
+    await press(page, 'Enter')
+    await at(page, 'health')
+    await press(page, '?')
+    await page.getByRole('dialog', { name: 'Keys' }).waitFor()
+    await press(page, 'Escape')
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    await vi.waitFor(async () => {
+      await press(page, 'Tab')
+      expect(await page.evaluate(() => document.activeElement?.getAttribute('aria-label'))).toBe('Display')
+    })
+    await press(page, 'Enter')
+    await page.getByRole('dialog', { name: 'Display' }).waitFor()
+    await press(page, 'ArrowRight', 'ArrowRight', 'Tab', 'Tab', 'Tab', 'ArrowRight', 'Escape')
+    expect(await page.evaluate(() => ({ ...localStorage }))).toEqual({
+      'belay.theme': 'dark',
+      'belay.keys': 'off',
+    })
+    await page.reload()
+    await shown(page, 'Live runs')
+    expect(await page.evaluate(() => document.documentElement.dataset['theme'])).toBe('dark')
+    await press(page, 'g', 'r')
+    await press(page, 'Control+k')
+    await page.getByRole('dialog', { name: 'Search or jump' }).waitFor()
+    await at(page, 'health')
+    expect(complaints()).toEqual([])
+  })
+
+  it('newer runs wait above: no row moves until they are asked for', async () => {
+    const { page } = await open('runs')
+    await shown(page, 'order:9231')
+    const before = await names(page)
+    fixture.answers = {
+      ...ANSWERS,
+      runs: (query) => pageOf([...RUNS, newerRun(1), newerRun(2), newerRun(3)], query),
+    }
+    await shown(page, '3 newer runs')
+    expect(await names(page)).toEqual(before)
+    await press(page, 'n')
+    await vi.waitFor(async () =>
+      expect((await names(page)).slice(0, 4)).toEqual([
+        'order:new-3',
+        'order:new-2',
+        'order:new-1',
+        'order:9231',
+      ]),
+    )
+  })
+
+  it('pages lead to older runs and back to the newest', async () => {
+    const many = Array.from({ length: 120 }, (_, index) => newerRun(index + 1))
+    fixture.answers = { ...ANSWERS, runs: (query) => pageOf(many, query) }
+    const { page } = await open('runs')
+    await shown(page, 'order:new-120')
+    await press(page, ']')
+    await shown(page, 'order:new-70')
+    await page.getByRole('link', { name: 'Older' }).click()
+    await shown(page, 'order:new-20')
+    expect(await page.getByRole('link', { name: 'Older' }).count()).toBe(0)
+    await press(page, '[')
+    await shown(page, 'order:new-70')
+    await press(page, '[')
+    await shown(page, 'order:new-120')
+    await press(page, '[')
+    await at(page, 'runs')
+  })
+
+  it('while the store is silent the last picture stays, and it goes on when the store does', async () => {
+    const { page } = await open('runs')
+    await shown(page, 'order:9231')
+    fixture.failing = {
+      '': { status: 503, problem: { code: 'store_unavailable', message: 'The store cannot be reached.' } },
+    }
+    await shown(page, 'The store has not answered since')
+    expect(await names(page)).toContain('order:9231')
+    fixture.failing = {}
+    await page.getByText('The store has not answered since').waitFor({ state: 'detached' })
+  })
+
+  it('paused, it asks for nothing', async () => {
+    const { page } = await visit(browser, 'about:blank')
+    await page.clock.install()
+    await page.goto(`${fixture.url}runs`)
+    await shown(page, 'order:9231')
+    await press(page, 'p')
+    await shown(page, 'Paused')
+    // What was asked for before may still arrive, once. A page that reads asks for dozens in this time, each time.
+    await vi.waitFor(async () => {
+      const before = fixture.asked.length
+      await page.clock.runFor(20_000)
+      expect(fixture.asked.length).toBe(before)
+    })
+    const asked = fixture.asked.length
+    await press(page, 'p')
+    await page.clock.runFor(3_000)
+    await vi.waitFor(() => expect(fixture.asked.length).toBeGreaterThan(asked))
+  })
+
+  it('a status count filters, a chip takes its condition away, and text is the same filter', async () => {
+    const { page } = await open('runs?tag=tenant:7')
+    await page.getByRole('button', { name: '212 failed' }).click()
+    await at(page, 'runs?tag=tenant%3A7&status=failed')
+    await page.getByRole('button', { name: 'Edit as text' }).click()
+    expect(await page.getByRole('textbox', { name: 'Filter the runs' }).inputValue()).toBe(
+      'tag:tenant:7 status:failed',
+    )
+    await press(page, 'Enter')
+    await page.getByRole('button', { name: 'Remove tag tenant:7' }).click()
+    await at(page, 'runs?status=failed')
+  })
+
+  it('the text of a run stays text', async () => {
+    const { page, complaints } = await open('runs')
+    await shown(page, '<script>alert(1)</script>')
+    expect(complaints()).toEqual([])
+  })
+})

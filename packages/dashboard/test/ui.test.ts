@@ -1,0 +1,155 @@
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { ANSWERS, EMPTY } from './setup/answers.ts'
+import { axeFindings, noBrowser, SIZES, sideways, startBrowser, THEMES, visit } from './setup/browser.ts'
+import { type Fixture, startFixture } from './setup/fixture.ts'
+
+interface Case {
+  readonly name: string
+  readonly path: string
+  /** What the server has, and what fails from the begin. */
+  readonly given?: (fixture: Fixture) => void
+  /** What a person does then. */
+  readonly when?: (page: Page, fixture: Fixture) => Promise<unknown>
+  /** A text that stands there when the screen has settled. */
+  readonly shows: string
+  /** Errors that the browser itself reports of the failure. */
+  readonly expected?: RegExp
+}
+
+const REFUSED = /Failed to load resource/
+const failing = (status: number, code: string, message: string) => ({ status, problem: { code, message } })
+const DOWN = failing(503, 'store_unavailable', 'The store cannot be reached: connection refused.')
+
+const fails = (failures: Fixture['failing']) => (fixture: Fixture) => {
+  fixture.failing = failures
+}
+
+const CASES: readonly Case[] = [
+  { name: 'runs', path: 'runs', shows: 'order:9231' },
+  {
+    name: 'runs-filtered',
+    path: 'runs?status=running&status=failed&tag=tenant:7&since=7d',
+    shows: 'order:9231',
+  },
+  { name: 'runs-peek', path: 'runs', when: peek, shows: 'Open steps' },
+  {
+    name: 'runs-loading',
+    path: 'runs',
+    given: fails({ 'runs?': 'hangs' }),
+    shows: 'All',
+  },
+  { name: 'runs-empty', path: 'runs', given: empty, shows: 'No run has been started yet' },
+  { name: 'runs-no-match', path: 'runs?status=scheduled&key=x', shows: 'No run matches' },
+  {
+    name: 'runs-error',
+    path: 'runs',
+    given: fails({ 'runs?': failing(400, 'bad_request', 'since: “soon” is no span of time.') }),
+    shows: 'This could not be read',
+    expected: REFUSED,
+  },
+  {
+    name: 'signed-out',
+    path: 'runs',
+    given: fails({ '': failing(401, 'unauthorized', 'Nobody is signed in.') }),
+    shows: 'You are not signed in',
+    expected: REFUSED,
+  },
+  {
+    name: 'forbidden',
+    path: 'health',
+    given: fails({ '': failing(403, 'forbidden', 'ada may not see this store.') }),
+    shows: 'You may not see this',
+    expected: REFUSED,
+  },
+  {
+    name: 'runs-down',
+    path: 'runs',
+    when: goDown,
+    shows: 'The store has not answered since',
+    expected: REFUSED,
+  },
+  {
+    name: 'down-from-the-begin',
+    path: 'runs',
+    given: fails({ '': DOWN }),
+    shows: 'The store does not answer',
+    expected: REFUSED,
+  },
+  { name: 'health', path: 'health', shows: '4 findings' },
+  { name: 'health-in-order', path: 'health', given: empty, shows: 'Checked, and in order' },
+  { name: 'run', path: `runs/order:9231`, shows: 'reserveStock' },
+  { name: 'run-unknown', path: 'runs/nobody', shows: 'There is no such run', expected: REFUSED },
+  { name: 'palette', path: 'runs', when: palette, shows: 'order:9226' },
+  { name: 'keys', path: 'runs', when: (page) => press(page, '?'), shows: 'Peek at the run' },
+  {
+    name: 'display',
+    path: 'runs',
+    when: (page) => page.getByRole('button', { name: 'Display' }).click(),
+    shows: 'Density',
+  },
+]
+
+async function press(page: Page, key: string): Promise<void> {
+  await page.getByText('order:9231').first().waitFor()
+  await page.keyboard.press(key)
+}
+
+async function peek(page: Page): Promise<void> {
+  await press(page, 'j')
+  await page.keyboard.press('Space')
+}
+
+async function palette(page: Page): Promise<void> {
+  await press(page, 'Control+k')
+  await page.keyboard.type('order:9226')
+  await page.getByRole('option').first().waitFor()
+}
+
+async function goDown(page: Page, fixture: Fixture): Promise<void> {
+  await page.getByText('order:9231').first().waitFor()
+  fixture.failing = { '': DOWN }
+}
+
+function empty(fixture: Fixture): void {
+  fixture.answers = { ...ANSWERS, ...EMPTY }
+}
+
+/** Where pictures of all screens are put, to be looked at. */
+const pictures = process.env['BELAY_PICTURES']
+
+describe.skipIf(noBrowser)(`every screen${noBrowser ? `: ${noBrowser}` : ''}`, () => {
+  let browser: Browser
+  let fixture: Fixture
+
+  beforeAll(async () => {
+    fixture = await startFixture()
+    browser = await startBrowser()
+  })
+  beforeEach(() => fixture.reset())
+  afterAll(async () => {
+    await browser.close()
+    await fixture.stop()
+  })
+
+  for (const { name, path, given, when, shows, expected } of CASES)
+    for (const [size, viewport] of Object.entries(SIZES))
+      for (const colorScheme of THEMES)
+        it(`${name}, ${size}, ${colorScheme}: no finding of axe, no complaint, no sideways scrolling`, async () => {
+          given?.(fixture)
+          const { page, complaints } = await visit(browser, fixture.url + path, { viewport, colorScheme })
+          await when?.(page, fixture)
+          await page.getByText(shows).first().waitFor({ state: 'attached' })
+          const findings = await axeFindings(page)
+          if (pictures !== undefined) {
+            mkdirSync(pictures, { recursive: true })
+            await page.screenshot({ path: join(pictures, `${name}-${size}-${colorScheme}.png`) })
+          }
+          expect(findings).toEqual([])
+          expect(await sideways(page)).toBe(0)
+          expect(complaints(expected)).toEqual([])
+          await page.context().close()
+        })
+})
