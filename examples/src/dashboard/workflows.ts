@@ -81,7 +81,7 @@ export const importCities = define('import-cities', { version: 7 })
     dependsOn: ['download'],
     over: () => Array.from({ length: 400 }, (_, index) => `city ${index + 1}`),
     concurrency: 20,
-    onFailure: 'continue',
+    onItemFailure: 'collect',
     retry: { attempts: 2, initial: '2s' },
     run: async ({ signal, index }) => {
       await pause(1_500, signal)

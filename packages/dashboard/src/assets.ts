@@ -2,7 +2,7 @@ import { ASSETS } from './assets.generated.ts'
 
 /** A file of the page. */
 export interface Asset {
-  readonly body: Uint8Array<ArrayBuffer> | string
+  readonly body: string
   readonly type: string
   readonly etag: string
 }
@@ -14,9 +14,8 @@ export function asset(path: string): Asset | undefined {
   if (!Object.hasOwn(ASSETS, path)) return undefined
   const seen = known.get(path)
   if (seen !== undefined) return seen
-  const { type, text = '', base64 } = ASSETS[path]!
-  const body = base64 === undefined ? text : Uint8Array.from(atob(base64), (byte) => byte.charCodeAt(0))
-  const made: Asset = { body, type, etag: `"${hash(base64 ?? text)}"` }
+  const { type, body } = ASSETS[path]!
+  const made: Asset = { body, type, etag: `"${hash(body)}"` }
   known.set(path, made)
   return made
 }
@@ -35,7 +34,7 @@ export function pageResponse(path: string, basePath: string): Response {
   const name = path.replace(/^\//, '')
   const found = name === 'index.html' ? undefined : asset(name)
   const { body, type, etag } = found ?? asset('index.html')!
-  const isPage = found === undefined && typeof body === 'string'
+  const isPage = found === undefined
   const shown = isPage ? basedPage(body, escaped(`${basePath}/`)) : body
   return new Response(shown, { headers: { 'content-type': type, ...(isPage ? {} : { etag }) } })
 }

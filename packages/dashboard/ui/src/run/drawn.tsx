@@ -5,14 +5,23 @@ import { type ComponentChildren, h } from 'preact'
 export function Drawn({
   drawing: { width, height, shapes },
   label,
+  role,
   children,
 }: {
   readonly drawing: Drawing
   readonly label: string
+  readonly role?: 'tree'
   readonly children?: ComponentChildren
 }) {
   return (
-    <svg class="drawing" viewBox={`0 0 ${width} ${height}`} width={width} height={height} aria-label={label}>
+    <svg
+      class="drawing"
+      role={role}
+      viewBox={`0 0 ${width} ${height}`}
+      width={width}
+      height={height}
+      aria-label={label}
+    >
       {shapes.map(elementOf)}
       {children}
     </svg>

@@ -1,17 +1,23 @@
-import { drawGraph, drawMinimap } from '@belay/graph-view'
-import { useRef, useState } from 'preact/hooks'
+import { drawGraph, drawMinimap, type Graph, layoutGraph } from '@belay/graph-view'
+import { useMemo, useState } from 'preact/hooks'
 import { Link } from 'wouter'
 import { nameOf } from '../words.ts'
 import { Drawn } from './drawn.tsx'
+import { roam, type Way } from './roam.ts'
 import { ActButton, type TabProps } from './run.tsx'
+import { useWidth } from './use-width.ts'
 
 /** The graph, with the way taken and the order of the undo; below it what each open step waits for. `at`: the instant that is drawn. */
 export function GraphTab({ page, act, isStale, at }: TabProps & { readonly at?: number }) {
   const { run, open } = page
   const [order, setOrder] = useState(run.stoppedAt !== undefined)
-  const scroller = useRef<HTMLDivElement>(null)
-  const drawing = drawGraph(run, { at: at ?? run.finishedAt ?? run.readAt, order })
-  const toMinimap = drawing.width > 1_400 ? drawMinimap(drawing) : undefined
+  const [host, width] = useWidth()
+  const vertical = width < 640
+  // The shape of a run changes only with its definition: a large one is laid out once.
+  const shape = run.steps.map(({ name, dependsOn }) => `${name}<${dependsOn}`).join()
+  const layout = useMemo(() => layoutGraph(run.steps, { vertical }), [shape, vertical])
+  const options = { at: at ?? run.finishedAt ?? run.readAt, order, layout, vertical }
+  const drawing = drawGraph(run, options)
   return (
     <section class="graph">
       <div class="bar">
@@ -21,14 +27,13 @@ export function GraphTab({ page, act, isStale, at }: TabProps & { readonly at?: 
         <span class="weak grow">Arrow keys follow the edges</span>
         <Link href={`/runs/${run.id}/steps`}>The same as a table</Link>
       </div>
-      <div class="scroller canvas" ref={scroller} tabIndex={-1}>
-        <Drawn drawing={drawing} label={`Graph of ${nameOf(run)}`}>
-          <Nodes nodes={drawing.nodes} />
-        </Drawn>
+      {/* biome-ignore lint/a11y/noStaticElementInteractions: for the nodes inside, which are the tab stops. */}
+      <div ref={host} class="canvas" onKeyDown={(event) => roam(event, '[data-step]', along(drawing.nodes))}>
+        <Drawn drawing={drawing} label={`Graph of ${nameOf(run)}`} role="tree" />
       </div>
-      {toMinimap && (
+      {drawing.width > width && (
         <div class="minimap" aria-hidden>
-          <Drawn drawing={toMinimap} label="" />
+          <Drawn drawing={drawMinimap(run, options)} label="" />
         </div>
       )}
       {at === undefined && open.length > 0 && (
@@ -52,46 +57,22 @@ export function GraphTab({ page, act, isStale, at }: TabProps & { readonly at?: 
   )
 }
 
-/** A tree to a screen reader: one tab stop, and the arrows follow the edges. */
-function Nodes({ nodes }: { readonly nodes: ReturnType<typeof drawGraph>['nodes'] }) {
-  const [focused, setFocused] = useState(nodes[0]?.step)
-  const elements = useRef(new Map<string, SVGElement>())
-  const move = (event: KeyboardEvent, node: (typeof nodes)[number]) => {
-    const column = nodes.filter(({ x }) => x === node.x).toSorted((one, other) => one.y - other.y)
-    const place = column.indexOf(node)
+/** To a screen reader it is a tree: right and left follow the edges, up and down stay in the layer. */
+function along(nodes: Graph['nodes']): Way {
+  const byName = new Map(nodes.map((node) => [node.step, node]))
+  return (elements, from, key) => {
+    const node = byName.get(elements[from]?.getAttribute('data-step') ?? '')
+    if (node === undefined) return undefined
+    const layer = nodes.filter((one) => one.layer === node.layer).toSorted((one, other) => one.y - other.y)
+    const place = layer.indexOf(node)
     const to = {
       ArrowRight: node.successors[0],
       ArrowLeft: node.predecessors[0],
-      ArrowDown: column[place + 1]?.step,
-      ArrowUp: column[place - 1]?.step,
+      ArrowDown: layer[place + 1]?.step,
+      ArrowUp: layer[place - 1]?.step,
       Home: nodes[0]?.step,
       End: nodes.at(-1)?.step,
-    }[event.key]
-    if (to === undefined) return
-    event.preventDefault()
-    setFocused(to)
-    elements.current.get(to)?.focus()
+    }[key]
+    return elements.find((element) => element.getAttribute('data-step') === to)
   }
-  return (
-    <g role="tree" aria-label="Steps">
-      {nodes.map((node) => (
-        <rect
-          key={node.step}
-          ref={(element: SVGElement | null) => {
-            if (element !== null) elements.current.set(node.step, element)
-          }}
-          class="row"
-          role="treeitem"
-          aria-label={node.label}
-          tabIndex={node.step === focused ? 0 : -1}
-          x={node.x - 2}
-          y={node.y - 2}
-          width={node.width + 4}
-          height={node.height + 4}
-          rx={6}
-          onKeyDown={(event) => move(event, node)}
-        />
-      ))}
-    </g>
-  )
 }

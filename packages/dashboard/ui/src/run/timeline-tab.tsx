@@ -1,10 +1,19 @@
-import { drawTimeline, links, STYLE, svgText, timelineText, type ViewRun } from '@belay/graph-view'
-import { useRef, useState } from 'preact/hooks'
+import {
+  drawLinks,
+  drawTimeline,
+  fileStyle,
+  svgText,
+  type Timeline,
+  timelineText,
+  type ViewRun,
+} from '@belay/graph-view'
+import { useState } from 'preact/hooks'
 import type { OpenStep } from '../../../src/api.ts'
 import { density, zone } from '../settings.ts'
 import { useCell } from '../stored.ts'
 import { nameOf, span } from '../words.ts'
 import { Drawn, elementOf } from './drawn.tsx'
+import { roam, vertical } from './roam.ts'
 import { ActButton, type TabProps } from './run.tsx'
 import { save, savePicture } from './save.ts'
 import { useWidth } from './use-width.ts'
@@ -15,10 +24,17 @@ export function TimelineTab({ page, act, isStale, at }: TabProps & { readonly at
   const [host, width] = useWidth()
   const [view, setView] = useState<View>({ fold: true, preview: false, round: run.rounds })
   const [lit, setLit] = useState<string>()
-  const timeZone = useCell(zone) === 'UTC' ? 'UTC' : undefined
+  const timeZone = useCell(zone) === 'UTC' ? 'UTC' : LOCAL
   const compact = useCell(density) === 'compact'
   const instant = at ?? run.finishedAt ?? run.readAt
-  const drawing = drawTimeline(run, { ...view, at: instant, width, zone: timeZone, compact })
+  const drawing = drawTimeline(run, {
+    ...view,
+    at: instant,
+    width,
+    zone: timeZone,
+    compact,
+    actions: at === undefined ? 30 : 0,
+  })
   const label = `Timeline of ${nameOf(run)}: forward steps above, undo beneath`
   return (
     <section class="timeline">
@@ -28,13 +44,21 @@ export function TimelineTab({ page, act, isStale, at }: TabProps & { readonly at
         <Exports
           name={nameOf(run)}
           text={() => timelineText(run, instant, timeZone)}
-          svg={() => svgText(drawing, { style: STYLE, label })}
+          svg={() => svgText(drawing, { style: fileStyle, label })}
         />
       </div>
-      <div ref={host} class={lit === undefined ? 'canvas' : 'canvas tracing'}>
+      {/* biome-ignore lint/a11y/noStaticElementInteractions: for the rows inside, which are the tab stops. */}
+      {/* biome-ignore lint/a11y/useKeyWithMouseEvents: focus that bubbles is onFocusIn. */}
+      <div
+        ref={host}
+        class={lit === undefined ? 'canvas' : 'canvas tracing'}
+        onMouseOver={(event) => setLit(rowOf(event.target))}
+        onMouseLeave={() => setLit(undefined)}
+        onFocusIn={(event) => setLit(rowOf(event.target))}
+        onKeyDown={(event) => roam(event, '[data-row]', vertical)}
+      >
         <Drawn drawing={drawing} label={label}>
-          {lit !== undefined && links(drawing, run, lit).map(elementOf)}
-          <Rows rows={drawing.rows} width={drawing.width} lit={lit} onLight={setLit} />
+          {lit !== undefined && drawLinks(run, drawing, lit).map(elementOf)}
         </Drawn>
         {at === undefined && <Parked page={page} rows={drawing.rows} act={act} isStale={isStale} />}
       </div>
@@ -45,8 +69,22 @@ export function TimelineTab({ page, act, isStale, at }: TabProps & { readonly at
           run.drainedAt !== undefined &&
           ` This drain took ${span(run.drainedAt - run.stoppedAt)}.`}
       </p>
+      {drawing.notBegun.length > 0 && (
+        <p class="legend weak">
+          Not begun: {drawing.notBegun.map(({ step, why }) => `${step} (${why})`).join(', ')}.
+        </p>
+      )}
     </section>
   )
+}
+
+const LOCAL = Intl.DateTimeFormat().resolvedOptions().timeZone
+
+/** The row of the drawing in which an element stands. */
+function rowOf(target: EventTarget | null): string | undefined {
+  return target instanceof Element
+    ? (target.closest('[data-row]')?.getAttribute('data-row') ?? undefined)
+    : undefined
 }
 
 interface View {
@@ -135,68 +173,21 @@ function Exports({
 }
 
 /** The buttons that end a parked undo, at its row. */
-function Parked({ page, rows, act, isStale }: TabProps & Pick<RowsProps, 'rows'>) {
+function Parked({ page, rows, act, isStale }: TabProps & Pick<Timeline, 'rows'>) {
   return (
     <>
       {rows.map((row) => {
         const isOwn = (each: OpenStep) => each.step === row.step && each.reason === 'operator'
         const parked = row.direction === 'undo' ? page.open.find(isOwn) : undefined
-        if (parked === undefined) return null
+        if (parked === undefined || row.actions === undefined) return null
         return (
-          <div key={row.id} class="at-row" style={{ top: `${row.y + row.height - 30}px` }}>
+          <div key={row.id} class="at-row" style={{ top: `${row.actions.y}px`, left: `${row.actions.x}px` }}>
             {parked.actions.map((action) => (
               <ActButton key={action.verb} action={action} act={act} isMain={false} isOff={isStale} />
             ))}
           </div>
         )
       })}
-    </>
-  )
-}
-
-interface RowsProps {
-  readonly rows: ReturnType<typeof drawTimeline>['rows']
-  readonly width: number
-  readonly lit: string | undefined
-  readonly onLight: (id: string | undefined) => void
-}
-
-/** One tab stop; the arrows go from row to row. */
-function Rows({ rows, width, lit, onLight }: RowsProps) {
-  const [focused, setFocused] = useState(0)
-  const elements = useRef<(SVGElement | null)[]>([])
-  const move = (event: KeyboardEvent, index: number) => {
-    const to = { ArrowDown: index + 1, ArrowUp: index - 1, Home: 0, End: rows.length - 1 }[event.key]
-    if (to === undefined || rows[to] === undefined) return
-    event.preventDefault()
-    setFocused(to)
-    elements.current[to]?.focus()
-  }
-  return (
-    <>
-      {rows.map((row, index) => (
-        // biome-ignore lint/a11y/useSemanticElements: SVG has no button.
-        <rect
-          key={row.id}
-          ref={(element: SVGElement | null) => {
-            elements.current[index] = element
-          }}
-          class={row.id === lit ? 'row lit' : 'row'}
-          x={0}
-          y={row.y}
-          width={width}
-          height={row.height}
-          role="button"
-          aria-label={row.label}
-          tabIndex={index === Math.min(focused, rows.length - 1) ? 0 : -1}
-          onClick={() => onLight(row.id)}
-          onMouseEnter={() => onLight(row.id)}
-          onMouseLeave={() => onLight(undefined)}
-          onFocus={() => onLight(row.id)}
-          onBlur={() => onLight(undefined)}
-          onKeyDown={(event) => move(event, index)}
-        />
-      ))}
     </>
   )
 }
