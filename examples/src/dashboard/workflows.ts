@@ -29,7 +29,7 @@ export const fulfilOrder = define('fulfil-order', { version: 3, input: unchecked
     retry: { attempts: 3, initial: '600ms' },
     run: async ({ signal, attempt }) => {
       await pause(700, signal)
-      if (attempt === 1 && Math.random() < 0.3) throw new Error('No answer within 2.5 s.')
+      if (attempt === 1 && Math.random() < 0.3) throw new Error('No answer within 2.5 s')
     },
   })
   .approval('approveOrder', {
@@ -45,7 +45,7 @@ export const fulfilOrder = define('fulfil-order', { version: 3, input: unchecked
       retry: { attempts: 3, initial: '800ms' },
       run: async ({ signal, input }) => {
         await pause(900, signal)
-        if (input.isTooOld) throw new Error('The refund window is closed (PSP-4410).')
+        if (input.isTooOld) throw new Error('The refund window is closed (PSP-4410)')
       },
     },
   })
@@ -66,7 +66,7 @@ export const fulfilOrder = define('fulfil-order', { version: 3, input: unchecked
     retry: { attempts: 3, initial: '700ms', jitter: false },
     run: async ({ signal, input }) => {
       await pause(500, signal)
-      if (input.isRemote) throw new Error('No capacity in zone 8.')
+      if (input.isRemote) throw new Error('No capacity in zone 8')
     },
     compensate: ({ signal }) => pause(600, signal),
   })
@@ -81,11 +81,11 @@ export const importCities = define('import-cities', { version: 7 })
     dependsOn: ['download'],
     over: () => Array.from({ length: 400 }, (_, index) => `city ${index + 1}`),
     concurrency: 20,
-    onItemFailure: 'collect',
+    onFailure: 'collect',
     retry: { attempts: 2, initial: '2s' },
     run: async ({ signal, index }) => {
       await pause(1_500, signal)
-      if (index % 23 === 7) throw new PermanentError('The quota for this region is used up.')
+      if (index % 23 === 7) throw new PermanentError('The quota for this region is used up')
     },
     compensate: () => {},
   })

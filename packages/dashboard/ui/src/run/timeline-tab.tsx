@@ -33,7 +33,7 @@ export function TimelineTab({ page, act, isStale, at }: TabProps & { readonly at
     width,
     zone: timeZone,
     compact,
-    actions: at === undefined ? 30 : 0,
+    actions: at === undefined ? BUTTONS_WIDTH : 0,
   })
   const label = `Timeline of ${nameOf(run)}: forward steps above, undo beneath`
   return (
@@ -77,6 +77,9 @@ export function TimelineTab({ page, act, isStale, at }: TabProps & { readonly at
     </section>
   )
 }
+
+/** What two buttons take, in pixels. */
+const BUTTONS_WIDTH = 264
 
 const LOCAL = Intl.DateTimeFormat().resolvedOptions().timeZone
 
