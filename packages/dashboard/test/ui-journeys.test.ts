@@ -1,7 +1,7 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { ANSWERS, newerRun, pageOf, RUNS } from './setup/answers.ts'
-import { noBrowser, startBrowser, visit } from './setup/browser.ts'
+import { axeFindings, noBrowser, SIZES, sideways, startBrowser, visit } from './setup/browser.ts'
 import { type Fixture, startFixture } from './setup/fixture.ts'
 
 const shown = (page: Page, text: string) => page.getByText(text).first().waitFor()
@@ -176,5 +176,31 @@ describe.skipIf(noBrowser)(`the page in use${noBrowser ? `: ${noBrowser}` : ''}`
     const { page, complaints } = await open('runs')
     await shown(page, '<script>alert(1)</script>')
     expect(complaints()).toEqual([])
+  })
+
+  it('narrow, the navigation is a drawer that closes once it led somewhere', async () => {
+    const { page, complaints } = await visit(browser, `${fixture.url}runs`, { viewport: SIZES.narrow })
+    await shown(page, 'order:9231')
+    const health = page.getByRole('navigation', { name: 'Screens' }).getByRole('link', { name: /^Health/ })
+    expect(await health.isVisible()).toBe(false)
+    await page.getByRole('button', { name: 'Navigation' }).click()
+    await health.waitFor()
+    expect(await axeFindings(page)).toEqual([])
+    expect(await sideways(page)).toBe(0)
+    await health.click()
+    await at(page, 'health')
+    await health.waitFor({ state: 'hidden' })
+    expect(complaints()).toEqual([])
+  })
+
+  it('what these tests look for would be found', async () => {
+    const { page, complaints } = await open('runs')
+    await page.evaluate(() => {
+      const script = document.createElement('script')
+      script.textContent = 'globalThis.ran = true'
+      document.body.append(document.createElement('img'), script)
+    })
+    expect((await axeFindings(page)).join()).toContain('image-alt')
+    await vi.waitFor(() => expect(complaints().join()).toContain('Content Security Policy'))
   })
 })

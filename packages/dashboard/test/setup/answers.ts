@@ -194,7 +194,7 @@ const LINES: readonly Line[] = [
   ],
 ]
 
-export function runOf(
+function runOf(
   [status, key, workflow, version, steps, why, agoMs, lastedMs]: Line,
   index: number,
 ): ListedRun {
@@ -265,7 +265,7 @@ export function pageOf(runs: readonly ListedRun[], query: URLSearchParams): Runs
 
 const count = (number: number, capped = false) => ({ count: number, capped })
 
-export const OVERVIEW: Overview = {
+const OVERVIEW: Overview = {
   readAt: NOW,
   parkedUndos: count(47),
   approvals: count(3),
@@ -330,7 +330,7 @@ const worker = (
   workflows: ['fulfil-order v3', 'send-invoice v5'],
 })
 
-export const HEALTH: Health = {
+const HEALTH: Health = {
   readAt: NOW,
   tookMs: 41,
   findings: FINDINGS,

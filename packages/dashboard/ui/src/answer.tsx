@@ -45,7 +45,7 @@ export function Answer<T>({
   )
 }
 
-export function Loading() {
+function Loading() {
   return (
     <div class="loading" role="status" aria-label="Loading">
       {Array.from({ length: 9 }, (_, row) => (

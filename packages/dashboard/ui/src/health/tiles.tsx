@@ -64,6 +64,7 @@ function Tile({ name, value, figures, looks = 's-ink', since, until }: TileProps
 
 function Statuses({ overview: { liveRuns } }: { readonly overview: Overview }) {
   const shown = LIVE.filter((status) => (liveRuns[status]?.count ?? 0) > 0)
+  if (shown.length === 0) return null
   return (
     <p class="by-status">
       {shown.map((status) => (

@@ -32,7 +32,7 @@ export function Peek({ id, onClose }: { readonly id: string; readonly onClose: (
 }
 
 /** Each open step with its sentence. */
-export function OpenSteps({ page: { open, run } }: { readonly page: RunPage }) {
+function OpenSteps({ page: { open, run } }: { readonly page: RunPage }) {
   if (open.length === 0) return null
   return (
     <section>

@@ -1,4 +1,5 @@
 import { Dialog } from '../dialog.tsx'
+import { Icon } from '../icons.tsx'
 import { KEYS } from '../keys.ts'
 import { density, keys, theme, zone } from '../settings.ts'
 import { type Cell, useCell } from '../stored.ts'
@@ -20,6 +21,7 @@ export function KeysDialog({ onClose }: { readonly onClose: () => void }) {
         ))}
       </dl>
       <p class="weak">Letters can be switched off under Display.</p>
+      <Close onClose={onClose} />
     </Dialog>
   )
 }
@@ -32,6 +34,7 @@ export function DisplayDialog({ onClose }: { readonly onClose: () => void }) {
       <Choice name="Density" setting={density} choices={['comfortable', 'compact']} />
       <Choice name="Times" setting={zone} choices={['local', 'UTC']} />
       <Choice name="Letter keys" setting={keys} choices={['on', 'off']} />
+      <Close onClose={onClose} />
     </Dialog>
   )
 }
@@ -54,5 +57,14 @@ function Choice<T extends string>({ name, setting, choices }: ChoiceProps<T>) {
         </label>
       ))}
     </fieldset>
+  )
+}
+
+/** For those who have neither Esc nor a place beside the dialog to click on. The last in order, so that the first choice has the focus. */
+function Close({ onClose }: { readonly onClose: () => void }) {
+  return (
+    <button type="button" class="quiet corner" aria-label="Close" onClick={onClose}>
+      <Icon name="close" />
+    </button>
   )
 }

@@ -4,6 +4,7 @@ import { useLocation } from 'wouter'
 import type { Overview, Session } from '../../../src/api.ts'
 import { downSince, Forbidden } from '../answer.tsx'
 import { isForbidden } from '../api.ts'
+import { Boundary } from '../boundary.tsx'
 import { Glyph } from '../glyph.tsx'
 import { useKeys } from '../keys.ts'
 import { isDown, useLive, useNow } from '../live.ts'
@@ -38,7 +39,9 @@ export function Shell({ children }: { readonly children: ComponentChildren }) {
       <div class="page">
         <Top open={open} isMenuOpen={opened === 'menu'} readAt={overview.dataUpdatedAt} />
         <DownLine />
-        <Content>{refused ? <Forbidden error={refused} /> : children}</Content>
+        <Content>
+          {refused ? <Forbidden error={refused} /> : <Boundary key={place}>{children}</Boundary>}
+        </Content>
       </div>
       {opened === 'palette' && <Palette onClose={close} />}
       {opened === 'keys' && <KeysDialog onClose={close} />}

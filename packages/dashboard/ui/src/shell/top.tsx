@@ -75,7 +75,7 @@ function LiveSwitch({ readAt }: { readonly readAt: number }) {
   const isDown = useCell(downSince) !== undefined
   const now = useNow()
   const read = readAt === 0 ? '' : `, ${age(now - readAt)} ago`
-  const word = isPaused ? 'Paused' : isDown ? 'Silent' : 'Live'
+  const word = isPaused ? 'Paused' : isDown ? 'Silent' : readAt === 0 ? 'Unread' : 'Live'
   return (
     <button
       type="button"
