@@ -46,7 +46,7 @@ const STAGES = [
       { name: 'next', command: 'npm run -s next', onDay: [1, 3] },
     ],
   ],
-  { name: 'proofs', command: 'npm run -s proofs -- worlds hostile releases plans faults commands' },
+  { name: 'proofs', command: 'npm run -s proofs -- worlds hostile releases plans faults commands dashboard' },
   { name: 'libraries', command: 'npm run -s proofs -- libraries examples', onDay: [1, 2] },
   { name: 'stores', command: 'npm run -s proofs -- pglite random compilers', onDay: [0, 2] },
   { name: 'servers', command: 'npm run -s proofs -- servers', onDay: [1, 2] },

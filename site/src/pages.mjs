@@ -47,6 +47,7 @@ const CHAPTERS = [
       ['docs/deployment.md', 'Deployment'],
       ['docs/database.md', 'Database and pool'],
       ['docs/cli.md', 'The command line'],
+      ['docs/dashboard.md', 'The dashboard'],
       ['docs/operations.md', 'Operations'],
       ['docs/observability.md', 'Observability'],
       ['docs/hooks.md', 'Hooks'],

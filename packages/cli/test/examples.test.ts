@@ -14,10 +14,11 @@ const STATUS: Readonly<Record<string, number>> = {
   'watch order:9184 --plain': 1,
   doctor: 1,
   'doctor --json': 1,
-  dashboard: 1,
   'move order:9182 --to 4 --dry-run': 1,
   "undo give-up order:9190 packItem --reason 'its host is gone'": 1,
 }
+
+const ENDLESS: ReadonlySet<string> = new Set(['watch', 'mcp', 'dashboard'])
 
 /** What the examples of operators are about, besides the shop. */
 async function surroundings() {
@@ -44,7 +45,7 @@ it('every example of a help runs as it stands', async () => {
     for (const { command } of examples) {
       if (name === 'resume') await belay(['pause', 'order:9182'], { env })
       // What never ends by itself is left.
-      const signal = AbortSignal.timeout(name === 'watch' || name === 'mcp' ? 3_000 : 60_000)
+      const signal = AbortSignal.timeout(ENDLESS.has(name) ? 3_000 : 60_000)
       const { status, stderr } = await belay(words(command), {
         env,
         cwd: name === 'init' ? await emptyFolder() : cwd,

@@ -109,14 +109,3 @@ describe('belay migrate', () => {
     expect(status).toBe(2)
   })
 })
-
-describe('belay dashboard', () => {
-  it('says that there is none, and what helps until then', async () => {
-    const { stderr, status } = await belay(['dashboard'])
-
-    expect(stderr).toBe(
-      'There is no dashboard yet. Until then:\n  belay list\n  belay watch --all\n  belay doctor\n',
-    )
-    expect(status).toBe(1)
-  })
-})

@@ -65,7 +65,8 @@ const WRONG: readonly (readonly [argv: readonly string[], status: number, says: 
   [['schedules', 'preview', 'nightly'], 1, /nightly/],
   [['prune'], 2, /--older-than/],
   [['completion', 'tcsh'], 2, /bash/],
-  [['dashboard'], 1, /dashboard/],
+  [['dashboard', '--port', '70000'], 2, /65535/],
+  [['dashboard', '--port', 'x'], 2, /--port/],
 ]
 
 describe('a wrong use', () => {

@@ -20,18 +20,21 @@ export interface HowToCall {
   readonly signal?: AbortSignal
   /** Called with all that was written so far, after each write to stderr. */
   readonly onNote?: (stderr: string) => void
+  /** The same for stdout. */
+  readonly onLine?: (stdout: string) => void
 }
 
 /** Calls the command line in this process: `belay(['list', '--json'], { env })`. For keys, redrawing and Ctrl-C there is the pseudo terminal. */
 export async function belay(
   argv: readonly string[],
-  { env = {}, cwd = process.cwd(), input, columns, typed, signal, onNote }: HowToCall = {},
+  { env = {}, cwd = process.cwd(), input, columns, typed, signal, onNote, onLine }: HowToCall = {},
 ): Promise<Said> {
   const said = { stdout: '', stderr: '' }
   const sink = (name: 'stdout' | 'stderr') => ({
     write(text: string) {
       said[name] += text
       if (name === 'stderr') onNote?.(said.stderr)
+      else onLine?.(said.stdout)
       return true
     },
     ...(columns === undefined ? {} : { isTTY: true, columns }),

@@ -189,6 +189,21 @@ export const RULES = [
       },
     ],
   },
+  {
+    folder: 'packages/graph-view',
+    externals: [{ module: /./, because: 'it is drawn in browsers and in tests: it needs nothing' }],
+  },
+  {
+    folder: 'packages/dashboard',
+    builtins: true,
+    externals: [
+      { module: /^@belay\/workflow\//, because: THROUGH_ITS_DOORS },
+      { module: /^@belay\/workflow$/, because: null },
+      { module: /^@belay\/graph-view$/, because: null },
+      { module: /^@belay\//, because: 'a published surface depends on the core alone' },
+      { module: /^(pg|drizzle-[^/]+)(\/|$)/, because: 'a surface knows no database: it asks the engine' },
+    ],
+  },
   // What stands beside the packages: no rooms to keep apart, but no circle either.
   ...['bench', 'tools/chaos', 'tools/limits-soak', 'tools/simulation'].map((folder) => ({
     folder,
