@@ -40,9 +40,12 @@ export function svgText(
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" aria-label="${escaped(label)}">${inside}${shapes.map(textOf).join('')}</svg>\n`
 }
 
+/** What only a page can do: in a file nothing is focused or spoken. */
+const FOR_PAGES = /^(role|tabindex|aria-.*|data-.*)$/
+
 function textOf({ tag, attributes, children }: Shape): string {
   const pairs = Object.entries(attributes).flatMap(([name, value]) =>
-    value === undefined ? [] : [` ${name}="${escaped(String(value))}"`],
+    value === undefined || FOR_PAGES.test(name) ? [] : [` ${name}="${escaped(String(value))}"`],
   )
   const inside = children
     .map((child) => (typeof child === 'string' ? escaped(child) : textOf(child)))

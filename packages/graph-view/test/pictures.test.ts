@@ -9,7 +9,8 @@ const picture = (name: string) => fileURLToPath(new URL(`../../../docs/images/${
 it('the pictures of the docs are what the dashboard draws', async () => {
   const timeline = svgText(drawTimeline(undone, { width: 900 }), {
     style: fileStyle,
-    label: 'Timeline of an order that failed: six steps forward, and beneath them their undo in reverse order',
+    label:
+      'Timeline of an order that failed: six steps forward, and beneath them their undo in reverse order',
   })
   await expect(timeline).toMatchFileSnapshot(picture('rollback'))
   const stopped = svgText(drawTimeline(parked, { width: 900 }), {
