@@ -39,7 +39,7 @@ export function drawUndoEdge(
   ]
 }
 
-/** Straight and bent in turn, as the layout says. Two bends run into each other where a node fills its layer. */
+/** Straight and bent in turn, as the layout says. */
 function curve(points: readonly Point[], vertical: boolean): string {
   const [first, ...rest] = points
   const parts = rest.map(({ x, y }, index) => {

@@ -119,7 +119,7 @@ function openWords({ running }: Plan): string {
 }
 
 /** `a`, `a and b`, `a, b and 4 more`. */
-export function list(steps: readonly string[]): string {
+function list(steps: readonly string[]): string {
   const shown = steps.length > 3 ? [...steps.slice(0, 2), `${steps.length - 2} more`] : steps
   if (shown.length < 2) return shown.join('')
   return `${shown.slice(0, -1).join(', ')} and ${shown.at(-1)}`
