@@ -3,6 +3,7 @@ import { type Drawing, type Shape, shape } from './drawing.ts'
 import { shownState, stateClass } from './glyphs.ts'
 import { drawEdge, drawUndoEdge } from './graph/edges.ts'
 import { drawNode, isGhost } from './graph/node.ts'
+import type { Scene } from './graph/scene.ts'
 import { type Layout, type LayoutNode, layoutGraph } from './layout.ts'
 import type { ViewRun } from './model.ts'
 import { type StepState, stateAt } from './state.ts'
@@ -39,18 +40,6 @@ export interface GraphNode extends LayoutNode {
 
 export interface Graph extends Drawing {
   readonly nodes: readonly GraphNode[]
-}
-
-/** What every node and edge is drawn from. */
-export interface Scene {
-  readonly run: ViewRun
-  readonly at: number
-  readonly round: number
-  readonly stopped: boolean
-  readonly vertical: boolean
-  readonly states: ReadonlyMap<string, StepState>
-  /** Empty, unless the order is shown and the run has stopped. */
-  readonly order: ReadonlyMap<string, number>
 }
 
 /**

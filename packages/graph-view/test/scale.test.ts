@@ -70,7 +70,7 @@ describe('the time axis', () => {
     ])
     expect(ticks(0.5 / 3600, 'UTC').at(-1)!.label).toBe('00:00:00.50')
     const labels = ticks(30, 'Europe/Zurich').map(({ label }) => label)
-    expect(new Set(labels).size).toBe(labels.length)
+    expect(labels).toEqual(['06:00', '12:00', '18:00', '26 Oct', '06:00'])
   })
 
   it('names the day where it changes in a fold', () => {

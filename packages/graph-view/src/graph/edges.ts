@@ -1,8 +1,8 @@
 import { type Shape, shape } from '../drawing.ts'
 import { stateClass } from '../glyphs.ts'
-import type { Scene } from '../graph.ts'
 import type { LayoutEdge, Point } from '../layout.ts'
 import { px, safeText } from '../text.ts'
+import type { Scene } from './scene.ts'
 
 /** An edge that was taken is a line, the others are dashed. */
 export function drawEdge({ states, vertical }: Scene, { from, to, points }: LayoutEdge): Shape {
@@ -39,7 +39,7 @@ export function drawUndoEdge(
   ]
 }
 
-/** Straight and bent in turn, as the layout says. Two bends run into each other where a node fills its layer. */
+/** Straight and bent in turn, as the layout says. */
 function curve(points: readonly Point[], vertical: boolean): string {
   const [first, ...rest] = points
   const parts = rest.map(({ x, y }, index) => {

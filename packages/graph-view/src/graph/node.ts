@@ -1,13 +1,13 @@
 import { attemptsOf, roundOf } from '../attempts.ts'
 import { type Shape, shape } from '../drawing.ts'
 import { type GlyphState, glyph, shownState, stateClass } from '../glyphs.ts'
-import type { Scene } from '../graph.ts'
 import type { LayoutNode } from '../layout.ts'
 import type { ViewAttempt, ViewStep } from '../model.ts'
 import { numberBadge } from '../numbers.ts'
 import { type StepState, succeededItems } from '../state.ts'
 import { px, safeText, textShape, visibleText } from '../text.ts'
 import { durationText } from '../time.ts'
+import type { Scene } from './scene.ts'
 
 /** Whether a step has not begun, or never will: drawn dashed. */
 export function isGhost({ forward, undo }: StepState): boolean {

@@ -170,7 +170,17 @@ function beside(plan: Plan, row: PlannedRow, words: string, tone: string): reado
   if (x2 + 10 + long < width - 4) return [textShape(words, { ...look, x: px(x2 + 8) })]
   if (x1 - 10 - long > left) return [textShape(words, { ...look, x: px(x1 - 8), 'text-anchor': 'end' })]
   const end = { x: px(width - 8), 'text-anchor': 'end' }
-  if (narrow) return [textShape(words, { ...look, ...end, y: px(row.y + 12), widthMax: width * 0.38 })]
+  const count = row.step.items === undefined ? 0 : textWidth(`×${row.step.items.total}`) + 6
+  const nameEnd = left + 34 + textWidth(row.step.name.slice(0, 100)) + count
+  if (narrow)
+    return [
+      textShape(words, {
+        ...look,
+        ...end,
+        y: px(row.y + 12),
+        widthMax: width - 8 - Math.min(nameEnd, width * 0.62),
+      }),
+    ]
   // Over the bars of a map nobody could read it.
   if (lanesHeight(row) > 0)
     return [

@@ -29,7 +29,7 @@ export function forwardWords(plan: Plan, row: PlannedRow): string {
 }
 
 /** Begun attempts. If not all are known, the number of the last one tells. */
-export function attemptCount({ run, at, round }: Plan, { step, direction, attempts }: PlannedRow): number {
+function attemptCount({ run, at, round }: Plan, { step, direction, attempts }: PlannedRow): number {
   const known = Math.max(attempts.length, attempts.at(-1)?.attempt ?? 0)
   if (at < run.readAt || round < run.rounds || step.items !== undefined) return known
   return Math.max(known, direction === 'forward' ? step.attempts : (step.undo?.attempts ?? 0))
@@ -119,7 +119,7 @@ function openWords({ running }: Plan): string {
 }
 
 /** `a`, `a and b`, `a, b and 4 more`. */
-export function list(steps: readonly string[]): string {
+function list(steps: readonly string[]): string {
   const shown = steps.length > 3 ? [...steps.slice(0, 2), `${steps.length - 2} more`] : steps
   if (shown.length < 2) return shown.join('')
   return `${shown.slice(0, -1).join(', ')} and ${shown.at(-1)}`
