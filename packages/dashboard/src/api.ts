@@ -1,4 +1,5 @@
 import type { ViewRun } from '@belay/graph-view'
+import type { Capability } from './capability.ts'
 
 /**
  * What the dashboard's server answers and takes, as JSON: the one contract between server and browser. All routes stand below `<basePath>/api`. Instants are
@@ -23,20 +24,6 @@ export interface Problem {
   /** One sentence, and what to do. */
   readonly message: string
 }
-
-/** What a viewer may do. Read without payloads needs nothing but a session. */
-export type Capability =
-  | 'payloads.read'
-  | 'runs.cancel'
-  | 'runs.pause'
-  | 'runs.retry'
-  | 'steps.retry'
-  | 'steps.skip'
-  | 'undo.retry'
-  | 'undo.skip'
-  | 'signals.send'
-  | 'approvals.decide'
-  | 'runs.priority'
 
 export interface Session {
   /** Who acts, as `authorize` said. */

@@ -1,4 +1,5 @@
-import type { ActionRequest, Capability } from './api.ts'
+import type { ActionRequest } from './api.ts'
+import type { Capability } from './capability.ts'
 
 /** What each action takes. */
 export const CAPABILITY_OF: Readonly<Record<ActionRequest['verb'], Capability>> = {

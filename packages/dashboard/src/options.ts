@@ -1,6 +1,6 @@
 import { BelayError, type Engine } from '@belay/workflow'
-import type { Capability } from './api.ts'
 import { CAPABILITIES } from './capabilities.ts'
+import type { Capability } from './capability.ts'
 
 export interface DashboardOptions {
   /** What `createEngine()` returned, a worker or not. It must not be closed before the dashboard is. */

@@ -1,6 +1,6 @@
 import type { Engine, RunSummary, WorkflowStep } from '@belay/workflow'
 import type { Context, Hono } from 'hono'
-import type { Capability } from './api.ts'
+import type { Capability } from './capability.ts'
 import type { Settings, Viewer } from './options.ts'
 import { badRequest, notFound, RequestError } from './problem.ts'
 import { Shared } from './shared.ts'

@@ -2,7 +2,6 @@ import { define } from '@belay/workflow'
 import pg from 'pg'
 import { beforeAll, describe, expect, test, vi } from 'vitest'
 import type {
-  DashboardHandler,
   Health,
   ItemsPage,
   Overview,
@@ -13,7 +12,8 @@ import type {
   RunPage,
   RunsPage,
   Session,
-} from '../src/index.ts'
+} from '../src/api.ts'
+import type { DashboardHandler } from '../src/index.ts'
 import { get, opened, read } from './setup/calls.ts'
 import { type Shop, shop } from './setup/shop.ts'
 import { testStore } from './setup/store.ts'

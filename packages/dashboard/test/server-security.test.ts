@@ -1,6 +1,7 @@
 import type { Engine } from '@belay/workflow'
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import { type DashboardHandler, dashboard, type Problem } from '../src/index.ts'
+import type { Problem } from '../src/api.ts'
+import { type DashboardHandler, dashboard } from '../src/index.ts'
 import { get, ORIGIN, opened, post } from './setup/calls.ts'
 import { testStore } from './setup/store.ts'
 

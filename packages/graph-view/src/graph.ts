@@ -6,7 +6,7 @@ import { drawNode, isGhost } from './graph/node.ts'
 import type { Scene } from './graph/scene.ts'
 import { type Layout, type LayoutNode, layoutGraph } from './layout.ts'
 import type { ViewRun } from './model.ts'
-import { type StepState, stateAt } from './state.ts'
+import { stateAt } from './state.ts'
 import { px } from './text.ts'
 import { undoOrder } from './undo.ts'
 

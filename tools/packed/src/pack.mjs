@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { readdirSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
@@ -27,6 +27,8 @@ export async function packPackages(destination) {
   const packed = []
   for (const directory of readdirSync(join(root, 'packages')).sort()) {
     const folder = join(root, 'packages', directory)
+    // Part of others, and not published.
+    if (JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')).private === true) continue
     const pnpm = join(root, 'node_modules/pnpm/bin/pnpm.cjs')
     const { stdout } = await execute(
       process.execPath,
