@@ -15,7 +15,7 @@ const folder = fileURLToPath(new URL('..', import.meta.url))
 const SCRIPT_GZIPPED_MAX = 150_000
 
 const script = await bundleScript()
-const style = bundleStyle()
+const style = bundleStyle(await drawingStyle())
 const scriptName = `app-${hashOf(script)}.js`
 const styleName = `app-${hashOf(style)}.css`
 const page = readFileSync(join(folder, 'ui/index.html'), 'utf8')
@@ -65,13 +65,21 @@ async function bundleScript() {
   return output[0].code
 }
 
-function bundleStyle() {
+/** What the classes of the drawings look like, from their own package: not from its build, which may not have run yet. */
+async function drawingStyle() {
+  const bundle = await rolldown({ input: join(folder, '../graph-view/src/style.ts'), logLevel: 'warn' })
+  const { output } = await bundle.generate({ format: 'esm', codeSplitting: false })
+  const module = await import(`data:text/javascript,${encodeURIComponent(output[0].code)}`)
+  return module.drawingStyle
+}
+
+/** @param {string} drawings */
+function bundleStyle(drawings) {
   const styles = join(folder, 'ui/styles')
   const names = readdirSync(styles).filter((name) => name.endsWith('.css'))
   // The tokens first: all others use them.
   names.sort((a, b) => Number(b === 'tokens.css') - Number(a === 'tokens.css') || (a < b ? -1 : 1))
-  return names
-    .map((name) => readFileSync(join(styles, name), 'utf8'))
+  return [drawings, ...names.map((name) => readFileSync(join(styles, name), 'utf8'))]
     .join('\n')
     .replace(/\/\*[\s\S]*?\*\//g, '')
     .replace(/\s+/g, ' ')

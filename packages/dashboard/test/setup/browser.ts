@@ -55,7 +55,7 @@ export async function visit(
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
 interface Axe {
-  readonly run: () => Promise<{
+  readonly run: (within: string) => Promise<{
     readonly violations: readonly {
       readonly id: string
       readonly nodes: readonly { readonly html: string; readonly failureSummary?: string }[]
@@ -63,12 +63,19 @@ interface Axe {
   }>
 }
 
-/** What axe finds on the page as it stands, as text. The debugger's protocol puts axe there: the page's policy stays in force. */
-export async function axeFindings(page: Page): Promise<readonly string[]> {
-  const session = await page.context().newCDPSession(page)
-  await session.send('Runtime.evaluate', { expression: `void (() => { ${axe} })()` })
-  await session.detach()
-  const { violations } = await page.evaluate(() => (globalThis as unknown as { axe: Axe }).axe.run())
+/**
+ * What axe finds on the page as it stands, or in a part of it, as text. The debugger's protocol puts axe there, once: the page's policy stays in force.
+ */
+export async function axeFindings(page: Page, within = 'html'): Promise<readonly string[]> {
+  if (!(await page.evaluate(() => 'axe' in globalThis))) {
+    const session = await page.context().newCDPSession(page)
+    await session.send('Runtime.evaluate', { expression: `void (() => { ${axe} })()` })
+    await session.detach()
+  }
+  const { violations } = await page.evaluate(
+    (part) => (globalThis as unknown as { axe: Axe }).axe.run(part),
+    within,
+  )
   return violations.flatMap(({ id, nodes }) =>
     nodes.map(({ html, failureSummary }) => `${id}: ${html.slice(0, 160)} ${failureSummary ?? ''}`),
   )

@@ -1,8 +1,8 @@
+import type { GlyphState } from '@belay/graph-view'
 import type { ComponentChildren } from 'preact'
 import { type ApiError, isForbidden, isNotFound } from './api.ts'
 import { Glyph } from './glyph.tsx'
 import { isDown } from './live.ts'
-import type { State } from './status.ts'
 import { cell, useCell } from './stored.ts'
 import { fullInstant } from './words.ts'
 
@@ -61,7 +61,7 @@ export function Blank({
   title,
   children,
 }: {
-  readonly state: State
+  readonly state: GlyphState
   readonly title: string
   readonly children: ComponentChildren
 }) {

@@ -1,20 +1,4 @@
-import type { RunStatus, StepStatus } from '@belay/graph-view'
-
-/** A colour and a shape. */
-export type State =
-  | 'pending'
-  | 'scheduled'
-  | 'ready'
-  | 'running'
-  | 'waiting'
-  | 'completed'
-  | 'skipped'
-  | 'failed'
-  | 'undoing'
-  | 'undone'
-  | 'parked'
-  | 'paused'
-  | 'cancelled'
+import { glyphOf, type RunStatus, type StepStatus } from '@belay/graph-view'
 
 /** In the order of their urgency. */
 export const RUN_STATUSES: readonly RunStatus[] = [
@@ -31,21 +15,8 @@ export const RUN_STATUSES: readonly RunStatus[] = [
   'cancelled',
 ]
 
-export function stateOf(status: RunStatus | StepStatus): State {
-  switch (status) {
-    case 'compensating':
-      return 'undoing'
-    case 'compensated':
-      return 'undone'
-    case 'compensation_failed':
-      return 'parked'
-    default:
-      return status
-  }
-}
-
 export function wordOf(status: RunStatus | StepStatus): string {
-  const word = status === 'compensation_failed' ? 'undo parked' : stateOf(status)
+  const word = status === 'compensation_failed' ? 'undo parked' : glyphOf(status)
   return word[0]!.toUpperCase() + word.slice(1)
 }
 

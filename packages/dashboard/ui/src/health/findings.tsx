@@ -1,7 +1,7 @@
+import type { GlyphState } from '@belay/graph-view'
 import { Link } from 'wouter'
 import type { HealthFinding } from '../../../src/api.ts'
 import { Glyph } from '../glyph.tsx'
-import type { State } from '../status.ts'
 import { figure, shortId } from '../words.ts'
 
 const RUNS_MAX = 3
@@ -56,7 +56,7 @@ function sentencesOf(text: string): readonly string[] {
   return text.split(/(?<=[.!?…])\s+(?=[A-Z“"])/)
 }
 
-const STATES: Readonly<Record<string, State>> = {
+const STATES: Readonly<Record<string, GlyphState>> = {
   parked_runs: 'parked',
   paused_runs: 'paused',
   version_without_worker: 'ready',
@@ -76,6 +76,6 @@ const STATES: Readonly<Record<string, State>> = {
 }
 
 /** One that is new to this page is as bad as a failure. */
-function stateOf(type: string): State {
+function stateOf(type: string): GlyphState {
   return STATES[type] ?? 'failed'
 }

@@ -1,7 +1,8 @@
+import { glyphOf } from '@belay/graph-view'
 import { Link } from 'wouter'
 import type { Overview } from '../../../src/api.ts'
 import { Glyph } from '../glyph.tsx'
-import { LIVE, stateOf, wordOf } from '../status.ts'
+import { LIVE, wordOf } from '../status.ts'
 import { capped, instant, span } from '../words.ts'
 import { useSeen } from './seen.ts'
 import { Spark } from './spark.tsx'
@@ -69,7 +70,7 @@ function Statuses({ overview: { liveRuns } }: { readonly overview: Overview }) {
     <p class="by-status">
       {shown.map((status) => (
         <Link key={status} href={`/runs?status=${status}`}>
-          <Glyph state={stateOf(status)} />
+          <Glyph state={glyphOf(status)} />
           {capped(liveRuns[status]!)} {wordOf(status).toLowerCase()}
         </Link>
       ))}

@@ -1,6 +1,6 @@
+import type { GlyphState } from '@belay/graph-view'
 import type { Health } from '../../../src/api.ts'
 import { Glyph } from '../glyph.tsx'
-import type { State } from '../status.ts'
 import { age } from '../words.ts'
 
 type Worker = Health['workers'][number]
@@ -32,7 +32,7 @@ const SHOWN = {
   live: ['completed', 'Live'],
   expired: ['waiting', 'Expired'],
   dead: ['failed', 'Dead'],
-} as const satisfies Record<Worker['status'], readonly [State, string]>
+} as const satisfies Record<Worker['status'], readonly [GlyphState, string]>
 
 function One({ worker, now }: { readonly worker: Worker; readonly now: number }) {
   const [state, word] = SHOWN[worker.status]

@@ -9,7 +9,10 @@ export function HistoryTab(props: TabProps) {
   const { run, history } = props.page
   const from = run.startAt ?? run.createdAt
   const to = run.finishedAt ?? run.readAt
-  const [at, setAt] = useState(to)
+  // Until an instant is chosen, and again at the end, it follows a live run.
+  const [chosen, choose] = useState<number>()
+  const at = chosen ?? to
+  const setAt = (instant: number) => choose(instant < to ? instant : undefined)
   const stops = [
     ...new Set(
       run.steps.flatMap(({ known }) => known.flatMap(({ startAt, endAt }) => [startAt, endAt ?? to])),
@@ -20,6 +23,13 @@ export function HistoryTab(props: TabProps) {
   const step = (forward: boolean) => {
     const next = forward ? stops.find((each) => each > at) : stops.findLast((each) => each < at)
     setAt(next ?? (forward ? to : from))
+  }
+  // A millisecond at a time, the slider's own step, would lead nowhere.
+  const onKeyDown = (event: KeyboardEvent) => {
+    const forward = { ArrowLeft: false, ArrowDown: false, ArrowRight: true, ArrowUp: true }[event.key]
+    if (forward === undefined) return
+    event.preventDefault()
+    step(forward)
   }
   return (
     <section class="history">
@@ -36,6 +46,7 @@ export function HistoryTab(props: TabProps) {
             value={at}
             aria-valuetext={fullInstant(at)}
             onInput={(event) => setAt(Number(event.currentTarget.value))}
+            onKeyDown={onKeyDown}
           />
         </label>
         <button type="button" class="button" onClick={() => step(true)} aria-label="To the next change">

@@ -1,3 +1,4 @@
+import { glyphOf } from '@belay/graph-view'
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { Link } from 'wouter'
@@ -5,7 +6,6 @@ import type { OfferedHere, RunPage } from '../../../src/api.ts'
 import { Answer, downSince } from '../answer.tsx'
 import { Status } from '../glyph.tsx'
 import { useLive } from '../live.ts'
-import { stateOf } from '../status.ts'
 import { useCell } from '../stored.ts'
 import { counted, fullInstant, instant, nameOf, span } from '../words.ts'
 import { ActionDialog } from './action-dialog.tsx'
@@ -104,7 +104,7 @@ function Header({ page, act, isStale }: TabProps) {
   return (
     <header class="run-head">
       <div class="run-title">
-        <span class={`badge s-${stateOf(run.status)}`}>
+        <span class={`badge s-${glyphOf(run.status)}`}>
           <Status status={run.status} />
         </span>
         <h1>{nameOf(run)}</h1>

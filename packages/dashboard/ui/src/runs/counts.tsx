@@ -1,8 +1,8 @@
-import type { RunStatus } from '@belay/graph-view'
+import { glyphOf, type RunStatus } from '@belay/graph-view'
 import type { RunCounts } from '../../../src/api.ts'
 import { Glyph } from '../glyph.tsx'
 import { useLive } from '../live.ts'
-import { RUN_STATUSES, stateOf, wordOf } from '../status.ts'
+import { RUN_STATUSES, wordOf } from '../status.ts'
 import { capped } from '../words.ts'
 import { searchOf, type Term, without } from './filter.ts'
 
@@ -27,7 +27,7 @@ export function Counts({ terms, filterBy }: CountsProps) {
       <legend class="sr">Runs by status</legend>
       {shown.map((status) => (
         <button key={status} type="button" aria-pressed={chosen(status)} onClick={() => flip(status)}>
-          <Glyph state={stateOf(status)} />
+          <Glyph state={glyphOf(status)} />
           <b>{capped(data?.[status] ?? { count: 0, capped: false })}</b> {wordOf(status).toLowerCase()}
         </button>
       ))}

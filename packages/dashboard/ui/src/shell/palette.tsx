@@ -1,3 +1,4 @@
+import { type GlyphState, glyphOf } from '@belay/graph-view'
 import { useQuery } from '@tanstack/react-query'
 import { useEffect, useState } from 'preact/hooks'
 import { useLocation } from 'wouter'
@@ -6,14 +7,14 @@ import { read } from '../api.ts'
 import { Dialog } from '../dialog.tsx'
 import { Glyph } from '../glyph.tsx'
 import { ID } from '../runs/filter.ts'
-import { type State, stateOf, wordOf } from '../status.ts'
+import { wordOf } from '../status.ts'
 import { nameOf } from '../words.ts'
 
 interface Hit {
   readonly to: string
   readonly name: string
   readonly about: string
-  readonly state?: State
+  readonly state?: GlyphState
 }
 
 const SCREENS: readonly Hit[] = [
@@ -151,6 +152,6 @@ async function runsNamed(text: string, signal: AbortSignal): Promise<readonly Hi
     to: `/runs/${run.id}`,
     name: nameOf(run),
     about: `${run.workflow}, ${wordOf(run.status).toLowerCase()}`,
-    state: stateOf(run.status),
+    state: glyphOf(run.status),
   }))
 }

@@ -1,10 +1,11 @@
+import { type GlyphState, glyphOf } from '@belay/graph-view'
 import type { ComponentChildren } from 'preact'
 import { Link, useLocation, useSearch } from 'wouter'
 import type { Capped, Overview } from '../../../src/api.ts'
 import { downSince } from '../answer.tsx'
 import { Glyph } from '../glyph.tsx'
 import { Icon, Mark } from '../icons.tsx'
-import { LIVE, type State, stateOf, wordOf } from '../status.ts'
+import { LIVE, wordOf } from '../status.ts'
 import { useCell } from '../stored.ts'
 import { capped, counted, figure } from '../words.ts'
 
@@ -65,7 +66,7 @@ function LiveRuns({ counts }: { readonly counts: Overview['liveRuns'] | undefine
       <h2>Live runs</h2>
       {shown.map((status) => (
         <Place key={status} to={`/runs?status=${status}`} count={capped(counts![status]!)}>
-          <Glyph state={stateOf(status)} />
+          <Glyph state={glyphOf(status)} />
           {wordOf(status)}
         </Place>
       ))}
@@ -75,7 +76,7 @@ function LiveRuns({ counts }: { readonly counts: Overview['liveRuns'] | undefine
 
 interface WaitingProps {
   readonly to: string
-  readonly state?: State
+  readonly state?: GlyphState
   readonly count: Capped | undefined
   readonly children: ComponentChildren
 }
@@ -93,7 +94,7 @@ function Waiting({ to, state, count, children }: WaitingProps) {
 interface PlaceProps {
   readonly to: string
   readonly count?: string | undefined
-  readonly hot?: State | undefined
+  readonly hot?: GlyphState | undefined
   readonly children: ComponentChildren
 }
 
