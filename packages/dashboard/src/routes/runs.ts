@@ -5,7 +5,7 @@ import {
   type RunsMatching,
   type RunWithSteps,
 } from '@belay/workflow'
-import type { ListedRun, RunCounts, RunsPage } from '../api.ts'
+import type { ListedRun, RunCounts, RunsPage, RunsQuery } from '../api.ts'
 import { badRequest, notAllowed } from '../problem.ts'
 import { type App, type Call, onlyOne, queryOf, type Served, wholeNumber } from '../served.ts'
 import { mapSome } from '../shared.ts'
@@ -16,7 +16,15 @@ const PAGE_DEFAULT = 50
 const PAGE_MAX = 100
 const EXPLAINED_AT_ONCE = 4
 
-const MATCHING = ['workflow', 'version', 'key', 'tag', 'parent', 'since', 'until'] as const
+const MATCHING = [
+  'workflow',
+  'version',
+  'key',
+  'tag',
+  'parent',
+  'since',
+  'until',
+] as const satisfies readonly (keyof RunsQuery)[]
 const PAGING = ['status', 'before', 'after', 'limit'] as const
 
 export function routeRuns(app: App, served: Served): void {

@@ -71,7 +71,11 @@ export function TimelineTab({ page, act, isStale, at }: TabProps & { readonly at
       </p>
       {drawing.notBegun.length > 0 && (
         <p class="legend weak">
-          Not begun: {drawing.notBegun.map(({ step, why }) => `${step} (${why})`).join(', ')}.
+          Not begun:{' '}
+          {drawing.notBegun
+            .map(({ step, why }) => (why === 'not begun' ? step : `${step} (${why})`))
+            .join(', ')}
+          .
         </p>
       )}
     </section>
