@@ -78,6 +78,18 @@ describe.skipIf(noBrowser)(`a run on its screen${noBrowser ? `: ${noBrowser}` : 
         await page.context().close()
       })
 
+  it('the table of steps says what graph and timeline show', async () => {
+    const { page } = await open(`runs/${at.runs['order:9185'].id}/steps`)
+    const row = async (step: string) =>
+      page.locator('tr', { has: page.getByRole('rowheader', { name: step }) }).textContent()
+    expect(await row('chargeCard')).toMatch(/Undo parked.*parked.*refunds are closed/s)
+    // It is next, and its undo has not begun.
+    expect(await row('reserveStock')).toMatch(/Completed.*to undo/s)
+    expect(await row('packItem')).toMatch(/Undone.*undone.*3 of 3 items/s)
+    expect(await row('route')).toMatch(/Completed.*none/s)
+    await page.context().close()
+  })
+
   it('a viewer without capabilities sees the buttons, disabled and with the reason', async () => {
     const few = await startPages(at.worker, [])
     const { page, complaints } = await visit(browser, `${few.url}runs/${at.runs['order:9185'].id}`)

@@ -1,4 +1,4 @@
-import type { ViewStep } from '@belay/graph-view'
+import { type StepState, stateAt, type ViewStep } from '@belay/graph-view'
 import { Link } from 'wouter'
 import { Status } from '../glyph.tsx'
 import { counted, figure, instant, span } from '../words.ts'
@@ -23,11 +23,12 @@ export function StepsTab({ page, act, isStale }: TabProps) {
         </thead>
         <tbody>
           {run.steps.map((step) => {
+            const state = stateAt(run, step, run.readAt)
             const waits = open.find((each) => each.step === step.name)
             return (
               <tr key={step.name}>
                 <td>
-                  <Status status={step.status} />
+                  <Status status={isUndoShown(state) ? step.status : state.forward} />
                 </td>
                 <th scope="row">
                   {step.name}
@@ -37,7 +38,7 @@ export function StepsTab({ page, act, isStale }: TabProps) {
                 <td>
                   <Attempts step={step} now={run.readAt} />
                 </td>
-                <td>{undoWord(step)}</td>
+                <td>{undoWord(step, state)}</td>
                 <td>
                   {waits && <p>{waits.sentence}</p>}
                   {!waits && step.skipped && <p>Skipped: {step.skipped}.</p>}
@@ -81,10 +82,14 @@ function Attempts({ step, now }: { readonly step: ViewStep; readonly now: number
   )
 }
 
-function undoWord(step: ViewStep): string {
-  if (step.status === 'compensated') return step.undo?.skipped ? 'marked as undone' : 'undone'
-  if (step.status === 'compensation_failed') return 'parked'
-  if (step.status === 'compensating') return 'to undo'
+/** As graph and timeline show it: a step whose undo has not begun is still what its way forward came to. */
+function isUndoShown({ undo }: StepState): boolean {
+  return undo !== undefined && undo !== 'to undo'
+}
+
+function undoWord(step: ViewStep, { undo }: StepState): string {
+  if (undo === 'undone' && step.undo?.skipped) return 'marked as undone'
+  if (undo !== undefined) return undo
   if (step.kept) return 'kept'
   if (step.irreversible) return 'cannot be undone'
   return step.compensate === 'never' ? 'none' : 'has one'
