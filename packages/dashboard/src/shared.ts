@@ -56,18 +56,3 @@ interface Read {
   /** Undefined while it is being read. */
   until: number | undefined
 }
-
-/** Maps some at a time, in order. The first failure rejects. */
-export async function mapSome<Item, Mapped>(
-  items: readonly Item[],
-  atOnce: number,
-  map: (item: Item) => Promise<Mapped>,
-): Promise<readonly Mapped[]> {
-  const mapped: Mapped[] = []
-  const queue = items.entries()
-  const work = async () => {
-    for (const [index, item] of queue) mapped[index] = await map(item)
-  }
-  await Promise.all(Array.from({ length: atOnce }, work))
-  return mapped
-}

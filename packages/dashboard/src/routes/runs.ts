@@ -8,13 +8,11 @@ import {
 import type { ListedRun, RunCounts, RunsPage, RunsQuery } from '../api.ts'
 import { badRequest, notAllowed } from '../problem.ts'
 import { type App, type Call, onlyOne, queryOf, type Served, wholeNumber } from '../served.ts'
-import { mapSome } from '../shared.ts'
 import type { Texts } from '../view/texts.ts'
-import { hasEnded, whyEnded, whyOpen } from '../view/why.ts'
+import { hasEnded, whyEnded, whyListed } from '../view/why.ts'
 
 const PAGE_DEFAULT = 50
 const PAGE_MAX = 100
-const EXPLAINED_AT_ONCE = 4
 
 const MATCHING = [
   'workflow',
@@ -111,12 +109,12 @@ async function pageOf(
       (await reader.list({ ...older, before: last.id, limit: 1 })).length > 0)
   return {
     readAt: runs[0]?.readAt.getTime() ?? Date.now(),
-    runs: await mapSome(runs, EXPLAINED_AT_ONCE, (run) => listedRun(served, run, texts)),
+    runs: runs.map((run) => listedRun(run, texts)),
     more,
   }
 }
 
-async function listedRun(served: Served, run: RunWithSteps, texts: Texts): Promise<ListedRun> {
+function listedRun(run: RunWithSteps, texts: Texts): ListedRun {
   const { id, workflow, version, key, status, tags, parentId } = run
   return {
     ...{ id, workflow, version, key, status, tags, parentId },
@@ -126,7 +124,7 @@ async function listedRun(served: Served, run: RunWithSteps, texts: Texts): Promi
       ...{ name, kind, status },
       items: items && { total: items.items, ended: items.ended, failed: failedIn(items.statuses) },
     })),
-    why: await whyOf(served, run, texts),
+    why: hasEnded(run) ? whyEnded(run, texts) : whyListed(run),
   }
 }
 
@@ -138,19 +136,4 @@ function failedIn({
   compensation_failed?: number
 }) {
   return failed + compensation_failed
-}
-
-/** Pages with other filters share the explanation of a run. */
-async function whyOf({ engine, shared }: Served, run: RunWithSteps, texts: Texts): Promise<string> {
-  if (hasEnded(run)) return whyEnded(run, texts)
-  return shared.read(`why ${texts.isShown} ${run.id}`, async () => {
-    try {
-      return whyOpen(await engine.explain(run.id, { itemsMax: 1 }), texts)
-    } catch (error) {
-      // It was pruned or dropped since the list was read.
-      if ((error as { readonly code?: unknown }).code === 'unknown_run')
-        return 'This run is not stored any more.'
-      throw error
-    }
-  })
 }

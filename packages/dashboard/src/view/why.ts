@@ -2,7 +2,9 @@ import {
   type Explanation,
   type RunSnapshot,
   type RunSummary,
+  type RunWithSteps,
   type SerialisedError,
+  type StepState,
   undoReport,
 } from '@belay/workflow'
 import type { RunPage } from '../api.ts'
@@ -15,6 +17,55 @@ export function whyOpen(explanation: Explanation, texts: Texts): string {
   const first =
     steps.find(({ actions }) => actions.length > 0) ?? steps.find(({ reason }) => reason !== 'dependency')
   return texts.sentence(first?.sentence ?? sentence, errorsIn(explanation))
+}
+
+/**
+ * The same from the states of its steps alone, for a list: `"packItem": 3 of 12 items are done.` An explanation says more, but costs some reads for each run.
+ */
+export function whyListed({ status, steps, startAt }: RunWithSteps): string {
+  const named = (...statuses: readonly StepState['status'][]) =>
+    steps.filter((step) => statuses.includes(step.status))
+  switch (status) {
+    case 'scheduled':
+      return startAt === undefined ? 'Has not begun.' : `Begins at ${startAt.toISOString()}.`
+    case 'paused':
+      return 'An operator paused it.'
+    case 'parked':
+      return `${names(named('failed'))} failed for good, and waits for an operator.`
+    case 'compensation_failed':
+      return `The undo of ${names(named('compensation_failed'))} failed for good, and waits for an operator.`
+    case 'compensating': {
+      const [running, left] = [named('running'), named('compensating')]
+      if (running.length > 0) return `Was stopped, and is undone once ${names(running)} has ended.`
+      return `Is being undone: ${left.length} ${left.length === 1 ? 'step' : 'steps'} to go, from ${names(left.slice(-1))}.`
+    }
+    default: {
+      const first = named('running')[0] ?? named('waiting')[0] ?? named('ready')[0]
+      return first === undefined ? 'Goes on.' : stepWords(first)
+    }
+  }
+}
+
+function stepWords({ name, kind, status, items }: StepState): string {
+  if (items !== undefined && items.items > 0)
+    return `"${name}": ${items.ended} of ${items.items} items have ended.`
+  if (status === 'running') return `"${name}" is running.`
+  if (status === 'ready') return `"${name}" waits for a worker, a slot, or its next attempt.`
+  return `"${name}" ${WAITS[kind as keyof typeof WAITS] ?? 'waits'}.`
+}
+
+const WAITS = {
+  signal: 'waits for its signal',
+  approval: 'waits for a decision',
+  sleep: 'sleeps',
+  poll: 'waits for its next check',
+  child: 'waits for the run that it started',
+} as const
+
+function names(steps: readonly StepState[]): string {
+  const [first, ...others] = steps.map(({ name }) => `"${name}"`)
+  if (first === undefined) return 'a step'
+  return others.length === 0 ? first : `${first} and ${others.length} more`
 }
 
 /** All errors that the sentences of an explanation may quote. */
