@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { mapSome, Shared } from '../src/shared.ts'
+import { Shared } from '../src/shared.ts'
 
 function shared() {
   const time = { now: 0 }
@@ -44,17 +44,4 @@ describe('shared reads', () => {
     expect(await reads.read('1499', read)).toBe(1_500)
     expect(await reads.read('0', read)).toBe(1_501)
   })
-})
-
-test('some at a time: never more at once, in order', async () => {
-  let [open, most] = [0, 0]
-  const doubled = await mapSome([1, 2, 3, 4, 5, 6, 7], 3, async (item) => {
-    open += 1
-    most = Math.max(most, open)
-    await Promise.resolve()
-    open -= 1
-    return item * 2
-  })
-  expect(doubled).toEqual([2, 4, 6, 8, 10, 12, 14])
-  expect(most).toBe(3)
 })

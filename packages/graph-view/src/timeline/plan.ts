@@ -165,7 +165,9 @@ function placeRows(
   const begun = run.steps.flatMap((step) => {
     const state = stateAt(run, step, at, round)
     const attempts = begunAttempts(plan, step, 'forward')
-    const isShown = attempts.length > 0 || !['pending', 'skipped', 'cancelled'].includes(state.forward)
+    // Skipped by its condition: its handler was not called.
+    const called = attempts.filter(({ ended }) => ended !== 'skipped')
+    const isShown = called.length > 0 || !['pending', 'skipped', 'cancelled'].includes(state.forward)
     return isShown ? [{ step, state, attempts }] : []
   })
   const rows: PlannedRow[] = []
