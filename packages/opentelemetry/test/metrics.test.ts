@@ -23,6 +23,8 @@ describe('a worker', () => {
     const [otel, prometheus] = await vi.waitFor(async () => {
       const both = await read()
       expect(valueIn(both[0], 'belay.limit.waiting', { limit: 'printer' })).toBe(1)
+      // A reading is several: the queue was read before the line.
+      expect(valueIn(both[0], 'belay.queue.ready')).toBe(0)
       return both
     }, 30_000)
 
