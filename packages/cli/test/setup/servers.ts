@@ -14,7 +14,8 @@ export default async function startServer(project: TestProject): Promise<() => P
     project.provide('serverUrl', given)
     return async () => {}
   }
-  const server = await startPostgres({ major: 18, inMemory: true })
+  // Each example of a help has a shop of its own, with two workers, until all have run.
+  const server = await startPostgres({ major: 18, inMemory: true, settings: { max_connections: '500' } })
   project.provide('serverUrl', server.url)
   return () => server.stop()
 }
