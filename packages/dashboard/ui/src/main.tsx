@@ -1,4 +1,3 @@
-import { drawingStyle } from '@belay/graph-view'
 import { QueryClientProvider } from '@tanstack/react-query'
 import { render } from 'preact'
 import { Redirect, Route, Router, Switch } from 'wouter'
@@ -11,11 +10,6 @@ import { RunScreen } from './run/run.tsx'
 import { Runs } from './runs/runs.tsx'
 import { applySettings } from './settings.ts'
 import { Shell } from './shell/shell.tsx'
-
-// As a sheet of its own: the policy forbids styles that stand in the page.
-const drawings = new CSSStyleSheet()
-drawings.replaceSync(drawingStyle)
-document.adoptedStyleSheets = [drawings]
 
 applySettings()
 listenToKeys()

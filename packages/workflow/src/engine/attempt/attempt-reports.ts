@@ -26,8 +26,7 @@ export class AttemptReports {
   /** Its handler is about to be called. */
   begun(attempt: Attempt): void {
     const { events, workerId } = this.#parts
-    if (!events.has('step.started')) return
-    events.emit('step.started', stepEvent(attempt, workerId))
+    if (events.has('step.started')) events.emit('step.started', stepEvent(attempt, workerId))
   }
 
   /** The store has a value that it published, or its progress if the key is null. */

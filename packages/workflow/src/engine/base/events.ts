@@ -198,6 +198,9 @@ export type EventListener<Name extends keyof EngineEvents> = (event: EngineEvent
 /** How long closing waits for listeners. */
 const LISTENERS_MS = 1_000
 
+/** For how many calls of listeners it waits: those that hang must not add up. */
+const WORKING_MAX = 10_000
+
 /** Calls listeners, each in a context of its own. One that throws, or returns a promise that rejects, is logged and does not affect the others. */
 export class EventHub {
   readonly #listeners = new Map<keyof EngineEvents, Set<(event: never) => void>>()
@@ -250,6 +253,6 @@ export class EventHub {
 
   #watch(answer: unknown, failed: (error: unknown) => void): void {
     const work = watchAnswer(answer, failed)?.then(() => void this.#working.delete(work!))
-    if (work !== undefined) this.#working.add(work)
+    if (work !== undefined && this.#working.size < WORKING_MAX) this.#working.add(work)
   }
 }
