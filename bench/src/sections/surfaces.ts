@@ -7,14 +7,16 @@ import { withClient } from '../database.ts'
 import { measureDashboards } from './flat/dashboards.ts'
 import { checkSpace, historyBytes } from './flat/disk.ts'
 import { loadHistory } from './flat/history.ts'
+import { measurePages } from './pages.ts'
 import type { Recorder, Section } from './section.ts'
+import { measureViewers } from './viewers.ts'
 
 const TIMES = 15
 
 export const surfacesSection: Section = {
   name: 'surfaces',
   about:
-    'with 10 million finished runs: what dashboards ask, and how long commands of `belay` take from a shell',
+    'with 10 million finished and 100,000 live runs: what dashboards ask, how long ours and its first screen take, and commands of `belay` from a shell; what five viewers cost a worker',
   async measure(bench, record) {
     await bench.server.freshDatabase(async (url) => {
       const isLoaded = await record.attempt('the history', async () => {
@@ -23,8 +25,10 @@ export const surfacesSection: Section = {
       })
       if (!isLoaded) return
       await record.attempt('dashboards', () => measureDashboards(url, { bench, record }))
+      await record.attempt('the dashboard', () => measurePages(url, { bench, record }))
       await record.attempt('commands', () => measureCommands(url, { bench, record }))
     })
+    await record.attempt('viewers', () => measureViewers(bench, record))
   },
 }
 

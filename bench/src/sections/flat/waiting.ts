@@ -35,12 +35,17 @@ join belay.workflow_definition_steps s on s.definition_id = r.definition_id
 where cardinality(s.dependencies) = 0
 order by r.available_at`
 
+/** Inserts them, after `saveDefinitions`. */
+export async function insertWaiting(url: string, runs: number): Promise<void> {
+  await withClient(url, (client) => client.query(INSERT_WAITING, [runs]))
+}
+
 /** The chain of 3 while many runs of the same workflow wait for a retry or a start time. */
 export async function measureWithWaiting(given: FlatBench): Promise<void> {
   const runs = given.bench.quick ? 10_000 : 100_000
   await given.bench.server.freshDatabase(async (url) => {
     await saveDefinitions(url)
-    await withClient(url, (client) => client.query(INSERT_WAITING, [runs]))
+    await insertWaiting(url, runs)
     const condition = `with ${runs.toLocaleString('en-US')} runs waiting for a retry or a start time`
     await drainUnder(condition, { ...given, url })
   })
