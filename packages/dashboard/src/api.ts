@@ -11,7 +11,7 @@ import type { Capability } from './capability.ts'
  * | `GET overview` | {@link Overview}, for the navigation |
  * | `GET runs?…` | {@link RunsPage}; the query is {@link RunsQuery} |
  * | `GET runs/counts?…` | {@link RunCounts}, of the same query without page and status |
- * | `GET runs/:name` | {@link RunPage}; `name` is an id, the first 8 digits or more of one, `workflow/key`, or a key |
+ * | `GET runs/:name?seen=…` | {@link RunPage}; `name` is an id, the first 8 digits or more of one, `workflow/key`, or a key |
  * | `GET runs/:id/items?map=…&after=…` | {@link ItemsPage} |
  * | `GET runs/:id/payloads` | {@link Payloads}; needs `payloads.read` |
  * | `GET runs/:id/rows` | {@link Rows} |
@@ -100,6 +100,10 @@ export interface ListedStep {
 export type RunCounts = Readonly<Record<string, Capped>>
 
 export interface RunPage {
+  /** Names this reading, for `seen` of the next one. */
+  readonly revision: string
+  /** Given if only those steps are in `run.steps` that differ from this revision, which was `seen`. */
+  readonly since?: string | undefined
   readonly run: ViewRun
   readonly tags: readonly string[]
   readonly priority: number

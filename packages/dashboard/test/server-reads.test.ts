@@ -307,3 +307,43 @@ test('hostile names and texts pass through as JSON, and notes of progress are pa
   expect(page).toMatchObject({ run: { key: XSS, cause: { text: `Error: ${XSS}` } }, tags: [XSS] })
   expect(await (await get(unseen, `runs/${run.id}`)).text()).not.toContain(`Error: ${XSS}`)
 })
+
+test('a run that was seen sends only the steps that have changed since', async () => {
+  const store = await testStore()
+  let release = (): void => {}
+  const gate = new Promise<void>((resolve) => {
+    release = resolve
+  })
+  const wf = define('gated', { version: 1 })
+    .step('first', { run: () => 1 })
+    .step('second', { dependsOn: ['first'], run: () => gate })
+    .step('third', { dependsOn: ['second'], run: () => 3 })
+  const worker = store.engine({ workflows: [wf] })
+  await worker.start()
+  const run = await worker.run(wf)
+  const all = opened({ engine: store.engine() })
+  const blind = opened({ engine: store.engine() }, [])
+  const path = `runs/${run.id}`
+  const page = await vi.waitFor(async () => {
+    const seen = await read<RunPage>(all, path)
+    expect(seen.run.steps.map(({ status }) => status)).toEqual(['completed', 'running', 'pending'])
+    return seen
+  }, 5_000)
+  expect(page.since).toBeUndefined()
+  release()
+  await run.result()
+  const changes = await vi.waitFor(async () => {
+    const answer = await read<RunPage>(all, `${path}?seen=${page.revision}`)
+    expect(answer.run.status).toBe('completed')
+    return answer
+  }, 5_000)
+  expect(changes.since).toBe(page.revision)
+  expect(changes.run.steps.map(({ name, status }) => `${name} ${status}`)).toEqual([
+    'second completed',
+    'third completed',
+  ])
+  expect((await read<RunPage>(all, `${path}?seen=${changes.revision}`)).run.steps).toEqual([])
+  // What another dashboard has sent is not known here.
+  expect((await read<RunPage>(blind, `${path}?seen=${page.revision}`)).run.steps).toHaveLength(3)
+  expect((await get(all, `${path}?seen=1&seen=2`)).status).toBe(400)
+})

@@ -2,8 +2,9 @@ import type { Explanation, RunSnapshot, RunSummary, WorkflowStep } from '@belay/
 import type { OfferedHere, OpenStep, RunLink, RunPage } from '../api.ts'
 import { CAPABILITY_OF, isVerb } from '../capabilities.ts'
 import { notAllowed, notFound } from '../problem.ts'
-import { type App, type Call, queryOf, runNamed, type Served } from '../served.ts'
+import { type App, type Call, onlyOne, queryOf, runNamed, type Served } from '../served.ts'
 import { historyEntry } from '../view/history.ts'
+import { Revisions } from '../view/revisions.ts'
 import type { Texts } from '../view/texts.ts'
 import { effectsOf, errorsIn, hasEnded, whyEnded, whyOpen } from '../view/why.ts'
 import { viewRun } from '../view-run.ts'
@@ -12,13 +13,21 @@ const ATTEMPTS_MAX = 2_000
 const CHILDREN_MAX = 100
 
 export function routeRun(app: App, served: Served): void {
+  const revisions = new Revisions()
   app
     .get('/api/runs/:name', async (call) => {
-      queryOf(call, [])
+      const seen = onlyOne('seen', queryOf(call, ['seen']).seen)
       const name = call.req.param('name')
-      const read = async (texts: Texts) => pageOf(served, (await runNamed(served.engine, name)).id, texts)
-      const page = await served.read(call, `run ${name}`, read)
-      return Response.json(forViewer(page, call))
+      const read = async (texts: Texts) => {
+        const page = await pageOf(served, (await runNamed(served.engine, name)).id, texts)
+        return { page, revision: revisions.next(`${texts.isShown} ${name}`, page.run.steps) }
+      }
+      const { page, revision } = await served.read(call, `run ${name}`, read)
+      const answer = { ...forViewer(page, call), revision: revisions.nameOf(revision) }
+      const steps = seen === undefined ? undefined : revisions.changed(page.run.steps, revision, seen)
+      return Response.json(
+        steps === undefined ? answer : { ...answer, since: seen, run: { ...page.run, steps } },
+      )
     })
     .all(() => {
       throw notAllowed('GET')
@@ -26,12 +35,12 @@ export function routeRun(app: App, served: Served): void {
 }
 
 /** The page as all viewers share it: what each of them may do is told afterwards. */
-type SharedPage = Omit<RunPage, 'actions' | 'open'> & {
+type SharedPage = Omit<RunPage, 'actions' | 'open' | 'revision'> & {
   readonly actions: readonly Offer[]
   readonly open: readonly (Omit<OpenStep, 'actions'> & { readonly actions: readonly Offer[] })[]
 }
 
-function forViewer(page: SharedPage, call: Call): RunPage {
+function forViewer(page: SharedPage, call: Call): Omit<RunPage, 'revision'> {
   const offered = (actions: readonly Offer[]) =>
     actions.flatMap((action) => offeredHere(action, page.run.id, call))
   return {

@@ -366,6 +366,7 @@ function runPage(name: string): RunPage | undefined {
   if (run === undefined) return undefined
   const { id, workflow, version, key, status, createdAt, finishedAt, why } = run
   return {
+    revision: 'fixture.1',
     run: { id, workflow, version, key, status, createdAt, finishedAt, readAt: NOW, steps: [], rounds: 1 },
     tags: ['tenant:7'],
     priority: 0,

@@ -5,7 +5,6 @@ import { Link } from 'wouter'
 import type { OfferedHere, RunPage } from '../../../src/api.ts'
 import { Answer, downSince } from '../answer.tsx'
 import { Status } from '../glyph.tsx'
-import { useLive } from '../live.ts'
 import { useCell } from '../stored.ts'
 import { counted, fullInstant, instant, nameOf, span } from '../words.ts'
 import { ActionDialog } from './action-dialog.tsx'
@@ -15,6 +14,7 @@ import { PayloadsTab } from './payloads-tab.tsx'
 import { RowsTab } from './rows-tab.tsx'
 import { StepsTab } from './steps-tab.tsx'
 import { TimelineTab } from './timeline-tab.tsx'
+import { useRun } from './use-run.ts'
 import { VERBS } from './verbs.ts'
 
 const TABS = {
@@ -39,7 +39,7 @@ export interface TabProps {
 
 /** `/runs/:name/:tab?` */
 export function RunScreen({ name, tab }: { readonly name: string; readonly tab: string | undefined }) {
-  const run = useLive<RunPage>(`runs/${encodeURIComponent(name)}`)
+  const run = useRun(name)
   const shown = tab !== undefined && tab in TABS ? (tab as TabName) : 'timeline'
   return <Answer of={run}>{(page: RunPage) => <Screen name={name} page={page} tab={shown} />}</Answer>
 }

@@ -2,13 +2,13 @@ import { Link } from 'wouter'
 import type { RunPage } from '../../../src/api.ts'
 import { Answer } from '../answer.tsx'
 import { Icon } from '../icons.tsx'
-import { useLive } from '../live.ts'
 import { RunHeader } from '../run/header.tsx'
+import { useRun } from '../run/use-run.ts'
 import { instant } from '../words.ts'
 
 /** A run beside the list: enough to decide whether to open it. */
 export function Peek({ id, onClose }: { readonly id: string; readonly onClose: () => void }) {
-  const run = useLive<RunPage>(`runs/${id}`)
+  const run = useRun(id)
   return (
     <aside class="peek" aria-label="Peek at a run">
       <div class="bar">
