@@ -34,6 +34,8 @@ const NOT_HOT: Readonly<Record<string, readonly string[]>> = {
   'it is sent only after the database has refused another one': [
     'find_limit_line',
     'find_overdue_runs',
+    'lock_hints',
+    'lock_ranges',
     'postpone_hints',
     'postpone_ranges',
     'read_part_runs',

@@ -2,16 +2,19 @@ import type { Claimed } from '@belay/workflow/adapter'
 import { isOfStatement } from '../base/errors.ts'
 import { isLockTimeout } from '../base/lock-wait.ts'
 import type { Connection } from '../connection/connection.ts'
+import { withSavepoints } from '../connection/savepoints.ts'
 import { ClaimMarks } from '../rows/claim-marks.ts'
 import { claimItems } from './claim-items.ts'
 import { type ClaimMemory, type ClaimRequest, claimOnce, DIRECT_WAIT } from './claim-once.ts'
 import { claimSteps, claimUndos } from './claim-steps.ts'
-import { postponeHints, postponeRanges } from './postpone-hints.ts'
+import { type Hint, lockHints, lockRanges, postponeHints, postponeRanges } from './postpone-hints.ts'
 
 /** How long a hint is set aside whose step cannot be leased. Then it is tried again. */
 const PAUSE_SECONDS = 60
 /** The most hints that one claim sets aside. */
 const ASIDE_MAX = 512
+/** How often the head of a queue is looked at anew because it has moved. */
+const LOOKS_MAX = 10
 
 type Found = Awaited<ReturnType<typeof claimOnce>>
 type Source = 'steps' | 'undos' | 'items'
@@ -67,29 +70,71 @@ async function claimOfDefinition(
     }
   }
   for (let hints = 1; hints <= ASIDE_MAX; hints *= 2) {
-    try {
-      return await claimPast(connection, request, memory, { source, hints, failure })
-    } catch (error) {
-      if (!mayBeOfRow(error)) throw error
+    for (let looks = 0; looks < LOOKS_MAX; looks += 1) {
+      try {
+        const found = await claimPast(connection, request, memory, { source, hints, failure })
+        if (found !== 'moved') return found
+      } catch (error) {
+        if (!mayBeOfRow(error)) throw error
+        break
+      }
     }
   }
   throw failure
 }
 
-/** Sets the first hints aside, and claims one step behind them. */
+/**
+ * Sets the first hints aside, and claims one step behind them. They are locked while a claim of the first step is tried once more: another claim may have
+ * held the bad hint until now, so that a good one seemed to be the first. `'moved'`: it was so, and nothing is set aside.
+ */
 async function claimPast(
   connection: Connection,
   request: ClaimRequest,
   memory: ClaimMemory,
   { source, hints, failure }: { source: Source; hints: number; failure: unknown },
-): Promise<Found> {
-  const postpone = source === 'items' ? postponeRanges : postponeHints
-  const { found, aside } = await connection.transaction(async (transaction) => {
-    const aside = await transaction.query(postpone, [request.definitionIds, hints, PAUSE_SECONDS])
-    return { aside, found: await take(transaction, { ...request, limit: 1 }, memory, source) }
-  })
-  for (const { run_id: runId } of aside) request.onRefused?.({ runId, error: failure })
+): Promise<Found | 'moved'> {
+  const [lock, postpone] = source === 'items' ? [lockRanges, postponeRanges] : [lockHints, postponeHints]
+  const one = { ...request, limit: 1 }
+  let aside: readonly Hint[] = []
+  const found = await connection
+    .transaction(async (transaction) => {
+      const values = [request.definitionIds, hints]
+      const first = await transaction.query(lock, values)
+      const claimed = await underSavepoint(transaction, (own) => take(own, one, memory, source))
+      if (claimed !== undefined) return claimed
+      aside = await transaction.query(postpone, [...values, PAUSE_SECONDS])
+      if (!areSame(first, aside)) throw new HeadMoved()
+      return take(transaction, one, memory, source)
+    })
+    .catch((error: unknown) => {
+      if (error instanceof HeadMoved) return 'moved' as const
+      throw error
+    })
+  if (found === 'moved') return found
+  for (const runId of new Set(aside.map(({ run_id }) => run_id)))
+    request.onRefused?.({ runId, error: failure })
   return found
+}
+
+/** Rolls the transaction back. */
+class HeadMoved extends Error {}
+
+/** What `work` resolves to; undefined if a row was refused. The transaction goes on either way. */
+async function underSavepoint<Result>(
+  transaction: Connection,
+  work: (own: Connection) => Promise<Result>,
+): Promise<Result | undefined> {
+  try {
+    return await withSavepoints(transaction).transaction(work)
+  } catch (error) {
+    if (!mayBeOfRow(error)) throw error
+    return undefined
+  }
+}
+
+function areSame(some: readonly Hint[], others: readonly Hint[]): boolean {
+  const names = (hints: readonly Hint[]) => hints.map(({ run_id, step }) => `${run_id} ${step}`).sort()
+  return names(some).join() === names(others).join()
 }
 
 function take(
