@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import type { ViewRun } from '@belay/graph-view'
 
 const RUNS_MAX = 200
@@ -16,7 +15,7 @@ export interface Revision {
 /** What has changed between readings of the same run: a large one that is looked at is sent whole only once. */
 export class Revisions {
   /** Readings of another process cannot be compared with these. */
-  readonly #process = randomBytes(6).toString('hex')
+  readonly #process = globalThis.crypto.randomUUID().slice(0, 8)
   readonly #newest = new Map<string, Revision>()
   #readings = 0
 

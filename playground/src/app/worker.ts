@@ -1,0 +1,51 @@
+import type { Engine } from '@belay/workflow'
+import { openEngine, orTell, tell } from '../engine/open.ts'
+import { type AppCall, type Opening, problemOf, type ToApp } from '../messages.ts'
+import type { Play } from '../play.ts'
+import { act } from './act.ts'
+import { look } from './look.ts'
+
+interface App {
+  readonly engine: Engine
+  readonly play: Play
+}
+
+let app: App | undefined
+
+addEventListener('message', ({ data }: MessageEvent<ToApp>) => {
+  if (data.type === 'open') orTell(open(data))
+  else void answer(data.id, data.call)
+})
+
+async function open(opening: Opening): Promise<void> {
+  app = await openEngine(opening, () => ({}))
+  tell({ type: 'opened' })
+}
+
+async function answer(id: number, call: AppCall): Promise<void> {
+  try {
+    tell({ type: 'answer', id, value: await called(app!, call) })
+  } catch (error) {
+    tell({ type: 'answer', id, problem: problemOf(error) })
+  }
+}
+
+async function called({ engine, play }: App, call: AppCall): Promise<unknown> {
+  switch (call.do) {
+    case 'start': {
+      const ids: string[] = []
+      for (let n = 0; n < call.count; n += 1) ids.push((await play.start(engine, call.first + n)).id)
+      return ids
+    }
+    case 'runs': {
+      const runs = await engine.runs.list({ limit: call.limit })
+      return runs.map(({ id, key, workflow, version, status }) => ({ id, key, workflow, version, status }))
+    }
+    case 'look':
+      return look(engine, call.id)
+    case 'act':
+      return act(engine, call)
+    case 'counts':
+      return (await engine.queue()).liveRuns
+  }
+}
