@@ -7,7 +7,7 @@ export default defineConfig({
     // Every folder that has tests says how they run, in a config of its own.
     projects: [
       '{packages,tools}/*/vitest.config.ts',
-      '{examples,bench}/vitest.config.ts',
+      '{examples,bench,playground}/vitest.config.ts',
       // Installs what npm would deliver, in empty projects: `npm run packed`.
       '!tools/packed/vitest.config.ts',
     ],

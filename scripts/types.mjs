@@ -9,7 +9,7 @@ import { run } from './run.mjs'
 const tsc = at('node_modules/typescript/bin/tsc')
 process.exitCode = await run(
   process.execPath,
-  [tsc, '-b', '.', ...testProjects(), 'packages/dashboard/ui', 'tools'],
+  [tsc, '-b', '.', ...testProjects(), 'packages/dashboard/ui', 'playground', 'tools'],
   { cwd: root },
 )
 

@@ -1,4 +1,13 @@
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -49,7 +58,7 @@ async function bundleScripts() {
     resolve: { alias: { '@belay/graph-view': join(folder, '../packages/graph-view/src/index.ts') } },
     transform: {
       jsx: { runtime: 'automatic', importSource: 'preact' },
-      define: { 'process.env.NODE_ENV': '"production"' },
+      define: { 'process.env.NODE_ENV': '"development"' },
     },
   })
   await bundle.write({
@@ -91,7 +100,10 @@ function withoutNode() {
 
 async function style() {
   const styles = join(folder, 'styles')
-  const drawings = await rolldown({ input: join(folder, '../packages/graph-view/src/style.ts'), logLevel: 'warn' })
+  const drawings = await rolldown({
+    input: join(folder, '../packages/graph-view/src/style.ts'),
+    logLevel: 'warn',
+  })
   const { output } = await drawings.generate({ format: 'esm', codeSplitting: false })
   const { drawingStyle } = await import(`data:text/javascript,${encodeURIComponent(output[0].code)}`)
   const tokens = readFileSync(join(folder, '../packages/dashboard/ui/styles/tokens.css'), 'utf8')

@@ -96,9 +96,7 @@ export interface ListedRun {
 }
 
 /** Of the page to the application: the engine that starts and shows runs, and executes nothing. */
-export type ToApp =
-  | Opening
-  | { readonly type: 'call'; readonly id: number; readonly call: AppCall }
+export type ToApp = Opening | { readonly type: 'call'; readonly id: number; readonly call: AppCall }
 
 export type AppCall =
   /** Starts as many runs, numbered from `first`. Answers their ids. */

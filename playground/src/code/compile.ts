@@ -33,13 +33,18 @@ export async function compile(source: string, base: string): Promise<string> {
 
 function unknownModule(name: string | undefined, line: number): CodeError {
   const known = Object.keys(MODULES).join(' and ')
-  const what = name === undefined ? 'import() is not for this page' : `There is no module ${JSON.stringify(name)} here`
+  const what =
+    name === undefined ? 'import() is not for this page' : `There is no module ${JSON.stringify(name)} here`
   return new CodeError(`${what}: import ${known} at the top.`, line)
 }
 
 function stripped(source: string): string {
   try {
-    return transform(source, { transforms: ['typescript'], disableESTransforms: true, keepUnusedImports: false }).code
+    return transform(source, {
+      transforms: ['typescript'],
+      disableESTransforms: true,
+      keepUnusedImports: false,
+    }).code
   } catch (error) {
     // Sucrase ends its messages with the place: “(3:14)”.
     const message = error instanceof Error ? error.message : String(error)

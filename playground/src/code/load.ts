@@ -1,5 +1,5 @@
-import { isPlay } from './is-play.ts'
 import type { Play } from '../play.ts'
+import { isPlay } from './is-play.ts'
 
 /** Runs the reader's code, once in each thread. Throws what it throws, or what is wrong with its default export. */
 export async function load(code: string): Promise<Play> {

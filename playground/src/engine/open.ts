@@ -22,6 +22,8 @@ export async function openEngine(
   const engine = createEngine({
     adapter: pglite(database, { autoMigrate: false }),
     ...{ name, lease: LEASE_MS, attempts: 'keep', logger: false },
+    // Code that was edited has a shape of its own, and so a version.
+    dev: true,
     ...options(play),
   })
   return { engine, play }

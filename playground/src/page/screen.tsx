@@ -1,31 +1,55 @@
-import { useEffect, useState } from 'preact/hooks'
-import type { Look } from '../messages.ts'
+import { useEffect, useMemo, useState } from 'preact/hooks'
+import { useCell } from '../../../packages/dashboard/ui/src/stored.ts'
 import { PRESETS } from '../presets/index.ts'
-import { Stage } from './stage.ts'
+import { Code } from './code.tsx'
+import { Ledger } from './ledger.tsx'
+import { RunView } from './run-view.tsx'
+import { RunList } from './runs.tsx'
+import { Sql } from './sql.tsx'
+import { Playground } from './state.ts'
+import { StoredRows } from './stored-rows.tsx'
+import { Story } from './story.tsx'
+import { Top } from './top.tsx'
+import { Workers } from './workers.tsx'
 
 export function Screen() {
-  const [lines, setLines] = useState<readonly string[]>([])
+  const playground = useMemo(() => new Playground(), [])
+  const state = useCell(playground.state)
+  const [preset, setPreset] = useState(PRESETS[0]!)
+  const [source, setSource] = useState(preset.code)
   useEffect(() => {
-    const say = (line: string) => setLines((before) => [...before, line])
-    const since = performance.now()
-    const at = () => `${Math.round(performance.now() - since)} ms`
-    const stage = new Stage((told) => {
-      if (told.of === 'worker' && told.message.type === 'event') say(`${told.worker}: ${told.message.name}`)
-    })
-    Object.assign(globalThis, { stage })
-    const go = async () => {
-      await stage.open(true)
-      say(`open after ${at()}`)
-      await stage.play(PRESETS[0]!.code, ['one', 'two', 'three'])
-      say(`plays after ${at()}`)
-      const [id] = await stage.ask<string[]>({ do: 'start', first: 1, count: 1 })
-      for (;;) {
-        const look = await stage.ask<Look>({ do: 'look', id: id! })
-        if (look.run.finishedAt !== undefined) return say(`${look.run.status} after ${at()}: ${look.why}`)
-        await new Promise((done) => setTimeout(done, 200))
-      }
-    }
-    go().catch((error: unknown) => say(String(error)))
+    void playground.open().then(() => playground.play(source))
   }, [])
-  return <pre>{lines.join('\n')}</pre>
+  return (
+    <>
+      <Top
+        {...{ playground, state, preset }}
+        onPreset={(chosen) => {
+          setPreset(chosen)
+          setSource(chosen.code)
+          void playground.play(chosen.code)
+        }}
+      />
+      <main>
+        <div class="column">
+          <Code
+            {...{ preset, source, onSource: setSource }}
+            problem={state.problem}
+            onPlay={() => void playground.play(source)}
+          />
+          <Sql playground={playground} />
+        </div>
+        <div class="column">
+          <RunList {...{ playground, state }} />
+          <RunView {...{ playground, state }} />
+          <StoredRows state={state} />
+        </div>
+        <div class="column">
+          <Workers {...{ playground, state }} />
+          <Ledger state={state} />
+          <Story lines={state.story} />
+        </div>
+      </main>
+    </>
+  )
 }

@@ -43,7 +43,8 @@ export class Stage {
         if (data.type === 'failed') failed(errorOf(data.problem))
         this.#tell({ of: 'database', message: data })
       }
-      this.#database.onerror = ({ message }) => failed(new Error(message || 'The database’s script cannot run.'))
+      this.#database.onerror = ({ message }) =>
+        failed(new Error(message || 'The database’s script cannot run.'))
       this.#toDatabase({ type: 'open', fresh })
     })
     const { lock, port } = this.#client('you')

@@ -15,11 +15,13 @@ const order = define('order', { version: 1 })
       await work(1_200)
       return card.charge({ order: runId, cents: 4_200, key: idempotencyKey })
     },
-    compensate: ({ runId, idempotencyKey }) => card.refund({ order: runId, cents: 4_200, key: idempotencyKey }),
+    compensate: ({ runId, idempotencyKey }) =>
+      card.refund({ order: runId, cents: 4_200, key: idempotencyKey }),
   })
   .step('sendMail', {
     dependsOn: ['chargeCard'],
-    run: ({ runId, idempotencyKey }) => mail.send({ order: runId, subject: 'Thank you', key: idempotencyKey }),
+    run: ({ runId, idempotencyKey }) =>
+      mail.send({ order: runId, subject: 'Thank you', key: idempotencyKey }),
   })
 
 export default play({

@@ -1,0 +1,31 @@
+import type { Browser, Page } from 'playwright-core'
+import { inject } from 'vitest'
+import { visit } from '../../../packages/dashboard/test/setup/browser.ts'
+
+/** The playground in a page of its own, once it plays. `preset`: by its title. */
+export async function opened(browser: Browser, preset?: string) {
+  const { page, complaints } = await visit(browser, inject('playground'))
+  await plays(page)
+  if (preset !== undefined) {
+    await page.getByLabel('Example').selectOption({ label: preset })
+    await plays(page)
+  }
+  return { page, complaints }
+}
+
+export async function plays(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Start a run', disabled: false }).waitFor()
+  await page.getByRole('status').filter({ hasText: 'Starting' }).waitFor({ state: 'detached' })
+}
+
+/** Asks the page's own database, through its own box. */
+export async function sql(page: Page, text: string): Promise<readonly (readonly string[])[]> {
+  const box = page.getByRole('region', { name: 'SQL' })
+  await box.getByLabel('SQL on this database').fill(text)
+  await box.getByRole('button', { name: 'Run' }).click()
+  const answer = box.getByRole('table')
+  await box.getByRole('status').filter({ hasText: 'Asking' }).waitFor({ state: 'detached' })
+  return answer.evaluate((table) =>
+    [...table.querySelectorAll('tbody tr')].map((row) => [...row.children].map((cell) => cell.textContent ?? '')),
+  )
+}
