@@ -12,6 +12,8 @@ export interface HeatCell {
   readonly to: number
   /** How many of them are in each state, the loudest first. */
   readonly counts: ReadonlyMap<StepStatus, number>
+  /** The index of the first one in the loudest state. */
+  readonly loudest: number
 }
 
 export interface Heat extends Drawing {
@@ -55,10 +57,12 @@ function cellsOf(states: ItemStates): readonly HeatCell[] {
   for (let from = 0; from < total; from += share) {
     const to = Math.min(total, from + share)
     const counts = new Map<StepStatus, number>()
+    const firsts = new Map<StepStatus, number>()
     for (let open = to - from; open > 0; ) {
       const [status, count] = states[part]!
       const taken = Math.min(open, count - used)
       counts.set(status, (counts.get(status) ?? 0) + taken)
+      if (!firsts.has(status)) firsts.set(status, to - open)
       open -= taken
       used += taken
       if (used === count) [part, used] = [part + 1, 0]
@@ -67,7 +71,7 @@ function cellsOf(states: ItemStates): readonly HeatCell[] {
       const count = counts.get(status)
       return count === undefined ? [] : [[status, count] as const]
     })
-    cells.push({ from, to, counts: new Map(loudestFirst) })
+    cells.push({ from, to, counts: new Map(loudestFirst), loudest: firsts.get(loudestFirst[0]![0])! })
   }
   return cells
 }

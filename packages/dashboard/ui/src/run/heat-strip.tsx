@@ -12,8 +12,8 @@ export function HeatStrip({
 }: {
   readonly map: string
   readonly drawing: Heat
-  /** The index of the first item of a cell. */
-  readonly onChosen: (from: number) => void
+  /** The index of the item that gives a cell its look. */
+  readonly onChosen: (index: number) => void
 }) {
   const [place, setPlace] = useState<number>()
   const elements = useMemo(() => shapes.map(elementOf), [shapes])
@@ -22,7 +22,7 @@ export function HeatStrip({
     const cell = cells[to]
     if (cell === undefined) return
     setPlace(to)
-    onChosen(cell.from)
+    onChosen(cell.loudest)
   }
   const onKeyDown = (event: KeyboardEvent) => {
     const to = {

@@ -8,9 +8,6 @@ import { wordOf } from '../status.ts'
 import { counted, figure } from '../words.ts'
 import { HeatStrip } from './heat-strip.tsx'
 
-/** Passing through all items of a map is not cheap for the store: while they change, no more often than this. */
-const STATES_EVERY_MS = 15_000
-
 interface ItemsProps {
   readonly runId: string
   readonly map: string
@@ -37,7 +34,7 @@ export function Items({ runId, map, items }: ItemsProps) {
       {total > 0 && (known ?? isOpen) && (
         <Strip
           {...{ runId, map, items, known }}
-          onChosen={(from) => setListed({ failing: false, after: from === 0 ? undefined : from - 1 })}
+          onChosen={(index) => setListed({ failing: false, after: index === 0 ? undefined : index - 1 })}
         />
       )}
       <div class="row">
@@ -85,24 +82,52 @@ function knownStates({ total, some }: ViewItems): ItemStates | undefined {
 function Strip({
   runId,
   map,
-  items: { total, ended, statuses },
+  items: { statuses },
   known,
   onChosen,
-}: ItemsProps & { readonly known: ItemStates | undefined; readonly onChosen: (from: number) => void }) {
-  const isMoving = ended < total || (statuses.compensating ?? 0) > 0
+}: ItemsProps & { readonly known: ItemStates | undefined; readonly onChosen: (index: number) => void }) {
   const path = `runs/${runId}/items/states?map=${encodeURIComponent(map)}`
-  const { data, error } = useQuery<ItemStatesPage, Error>({
-    queryKey: [path, isMoving ? 'moving' : JSON.stringify(statuses)],
-    queryFn: ({ signal }) => read<ItemStatesPage>(path, signal),
-    enabled: known === undefined,
-    refetchInterval: isMoving ? STATES_EVERY_MS : false,
-    placeholderData: keepPreviousData,
-  })
+  const { data, told } = useOnce<ItemStatesPage>(path, statuses, known === undefined)
   const states = known ?? data?.states
   const drawing = useMemo(() => states && drawHeat(states, { width: 320 }), [states])
-  if (error !== null) return <p class="s-failed">{error.message}</p>
-  if (drawing === undefined) return <p class="weak">Reading the items…</p>
-  return <HeatStrip map={map} drawing={drawing} onChosen={onChosen} />
+  return (
+    <>
+      {drawing && <HeatStrip map={map} drawing={drawing} onChosen={onChosen} />}
+      {known === undefined && told}
+    </>
+  )
+}
+
+/**
+ * What `GET <path>` answers, read once: passing through 65,536 items takes seconds and is not repeated every two of them. Once the counts have changed, there
+ * is a button to read it again. `told`: that button, an error, or that it is being read.
+ */
+function useOnce<T>(path: string, statuses: ViewItems['statuses'], enabled = true) {
+  const counts = JSON.stringify(statuses)
+  const { data, error, isFetching, refetch } = useQuery<
+    { readonly answer: T; readonly counts: string },
+    Error
+  >({
+    queryKey: [path],
+    queryFn: async ({ signal }) => ({ answer: await read<T>(path, signal), counts }),
+    enabled,
+    staleTime: Number.POSITIVE_INFINITY,
+    placeholderData: keepPreviousData,
+  })
+  const again = (
+    <button type="button" class="button" onClick={() => void refetch()}>
+      Items have changed: read them again
+    </button>
+  )
+  const told =
+    error !== null ? (
+      <p class="s-failed">{error.message}</p>
+    ) : isFetching ? (
+      <p class="weak">Reading the items…</p>
+    ) : data !== undefined && data.counts !== counts ? (
+      again
+    ) : null
+  return { data: data?.answer, told }
 }
 
 function List({
@@ -114,20 +139,13 @@ function List({
 }: ItemsProps & { readonly listed: Listed; readonly onListed: (listed: Listed) => void }) {
   const from = after === undefined ? '' : `&after=${after}`
   const path = `runs/${runId}/items?map=${encodeURIComponent(map)}${from}${failing ? '&failing=true' : ''}`
-  // Read again when the counts have changed, as else nothing in it has.
-  const counts = failing ? [statuses.failed, statuses.compensation_failed] : statuses
-  const { data, error } = useQuery<ItemsPage, Error>({
-    queryKey: [path, JSON.stringify(counts)],
-    queryFn: ({ signal }) => read<ItemsPage>(path, signal),
-    placeholderData: keepPreviousData,
-  })
-  if (error !== null) return <p class="s-failed">{error.message}</p>
-  if (data === undefined) return <p class="weak">Reading the items…</p>
-  const last = data.items.at(-1)
+  const { data, told } = useOnce<ItemsPage>(path, statuses)
+  const last = data?.items.at(-1)
   return (
     <>
+      {told}
       <ul class="item-list" aria-label={failing ? `Failed items of ${map}` : `Items of ${map}`}>
-        {data.items.map((item) => (
+        {data?.items.map((item) => (
           <li key={item.index}>
             <Status status={item.status} /> {item.key} <span class="weak">item {figure(item.index + 1)}</span>
             {item.error && <p class="s-failed">{item.error}</p>}
@@ -135,7 +153,7 @@ function List({
           </li>
         ))}
       </ul>
-      {data.more && last && (
+      {data?.more && last && (
         <button type="button" class="button" onClick={() => onListed({ failing, after: last.index })}>
           Next items
         </button>
