@@ -74,7 +74,7 @@ function openOf({ name, status, dependsOn }: ViewStep): OpenStep {
 }
 
 /** Each thousandth item has failed, from the 500th on. */
-export function hasFailed(index: number): boolean {
+function hasFailed(index: number): boolean {
   return index % 1_000 === 500
 }
 
