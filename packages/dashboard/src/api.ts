@@ -1,4 +1,4 @@
-import type { ViewRun } from '@belay/graph-view'
+import type { ItemStates, ViewRun } from '@belay/graph-view'
 import type { Capability } from './capability.ts'
 
 /**
@@ -12,7 +12,8 @@ import type { Capability } from './capability.ts'
  * | `GET runs?…` | {@link RunsPage}; the query is {@link RunsQuery} |
  * | `GET runs/counts?…` | {@link RunCounts}, of the same query without page and status |
  * | `GET runs/:name?seen=…` | {@link RunPage}; `name` is an id, the first 8 digits or more of one, `workflow/key`, or a key |
- * | `GET runs/:id/items?map=…&after=…` | {@link ItemsPage} |
+ * | `GET runs/:id/items?map=…&after=…&failing=true` | {@link ItemsPage}; with `failing` only those that failed, or whose undo did |
+ * | `GET runs/:id/items/states?map=…` | {@link ItemStatesPage} |
  * | `GET runs/:id/payloads` | {@link Payloads}; needs `payloads.read` |
  * | `GET runs/:id/rows` | {@link Rows} |
  * | `POST runs/:id/actions` | {@link ActionResult}; the body is {@link ActionRequest} |
@@ -163,6 +164,11 @@ export interface HistoryEntry {
 export interface ItemsPage {
   readonly items: readonly (ViewRun['steps'][number] & { readonly key: string; readonly index: number })[]
   readonly more: boolean
+}
+
+/** Of all items of a map, in their order: equal states that follow each other are one pair. */
+export interface ItemStatesPage {
+  readonly states: ItemStates
 }
 
 /** Redacted by the host, as JSON text. Undefined where there is none. */

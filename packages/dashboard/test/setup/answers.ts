@@ -18,6 +18,8 @@ export interface Answers {
   readonly counts: RunCounts
   readonly runs: (query: URLSearchParams) => RunsPage
   readonly run: (name: string) => RunPage | undefined
+  /** Of `runs/:id/items…`: what follows the id, and the query. */
+  readonly items?: (path: string, query: URLSearchParams) => unknown
 }
 
 const NOW = Date.parse('2026-11-24T16:16:19.100Z')
