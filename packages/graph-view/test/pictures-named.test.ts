@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
@@ -27,8 +27,12 @@ it('each picture that a page shows is there', () => {
   expect(shown.filter((path) => !files.includes(path))).toEqual([])
 })
 
-it('each picture of the docs is shown on a page', () => {
-  const pictures = files.filter((path) => path.startsWith('docs/images/'))
+const pictures = files.filter((path) => path.startsWith('docs/images/'))
 
+it('each picture of the docs is shown on a page', () => {
   expect(pictures.filter((path) => !shown.includes(path))).toEqual([])
+})
+
+it('no picture keeps a reader waiting: at most 120 kB each', () => {
+  expect(pictures.filter((path) => statSync(join(root, path)).size > 120_000)).toEqual([])
 })

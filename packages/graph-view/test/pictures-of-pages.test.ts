@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { PermanentError } from '@belay/workflow'
-import { describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { type Drawing, drawGraph, drawTimeline, fileStyle, type Graph, shape, svgText } from '../src/index.ts'
 import { definitionOn, ended, played } from './pictures-page.ts'
 
@@ -36,6 +36,11 @@ function withChild(parent: Graph, step: string, child: Graph): Drawing {
     ],
   }
 }
+
+afterEach(() => {
+  vi.restoreAllMocks()
+  vi.unstubAllGlobals()
+})
 
 describe('the picture of a page is drawn from a run of the definition on that page', () => {
   it('sagas: a transfer that fails before its pivot has completed', async () => {

@@ -49,7 +49,10 @@ export interface Play {
   view(id: string): Promise<ViewRun>
 }
 
-/** Runs a definition on the memory adapter, from a fixed instant on, to its end unless `until` says otherwise. Each handler takes 400 ms, unless `takesMs` says otherwise (below a second). */
+/**
+ * Runs a definition on the memory adapter, from a fixed instant on: to its end, unless `until` says otherwise. Each handler takes 400 ms, unless `takesMs`
+ * names another time below a second.
+ */
 export async function played(
   workflow: AnyWorkflow,
   input: unknown,
@@ -59,7 +62,7 @@ export async function played(
   }: { until?: (play: Play) => Promise<unknown>; takesMs?: (step: string) => number } = {},
 ): Promise<ViewRun> {
   // The jitter of retries.
-  const random = vi.spyOn(Math, 'random').mockReturnValue(0.5)
+  vi.spyOn(Math, 'random').mockReturnValue(0.5)
   const clock = new VirtualClock(T0)
   const engine = createEngine({
     adapter: memory({ clock }),
@@ -83,8 +86,6 @@ export async function played(
   await until({ engine, clock, run, view })
   const seen = await view(run.id)
   await engine.close({ timeout: 0 })
-  random.mockRestore()
-  vi.unstubAllGlobals()
   return seen
 }
 
