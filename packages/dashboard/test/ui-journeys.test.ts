@@ -3,19 +3,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vites
 import { ANSWERS, newerRun, pageOf, RUNS } from './setup/answers.ts'
 import { axeFindings, noBrowser, SIZES, sideways, startBrowser, visit } from './setup/browser.ts'
 import { type Fixture, startFixture } from './setup/fixture.ts'
+import { press, tabTo } from './setup/keyboard.ts'
 
 const shown = (page: Page, text: string) => page.getByText(text).first().waitFor()
-const press = async (page: Page, ...keys: readonly string[]) => {
-  for (const key of keys) await page.keyboard.press(key)
-}
-/** Goes on with Tab until the element of that name has the focus: by a number of presses, not by a time. */
-const tabTo = async (page: Page, name: string) => {
-  for (let presses = 0; presses < 100; presses += 1) {
-    if (await page.getByLabel(name, { exact: true }).evaluate((it) => it === document.activeElement)) return
-    await press(page, 'Tab')
-  }
-  throw new Error(`Tab does not reach ${name}.`)
-}
 const at = (page: Page, path: string) =>
   vi.waitFor(() =>
     expect(new URL(page.url()).pathname + new URL(page.url()).search).toBe(`/tools/belay/${path}`),
