@@ -113,7 +113,7 @@ describe.skipIf(noBrowser)(`by keyboard alone${noBrowser ? `: ${noBrowser}` : ''
     const { id } = at.runs['order:9183']
     const { page, complaints } = await open('runs')
     await jumpTo(page, 'order:9183')
-    await shown(page, /"approveOrder" waits for a decision/)
+    await shown(page, /"approveOrder" waits for a decision, until \d+ \w+ \d\d:\d\d at the latest/)
     await tabTo(page, 'Approve…', '.run-actions')
     await press(page, 'Enter')
     await page.getByRole('dialog', { name: 'Approve approveOrder' }).waitFor()
@@ -197,6 +197,24 @@ describe.skipIf(noBrowser)(`by keyboard alone${noBrowser ? `: ${noBrowser}` : ''
     expect(new URL(page.url()).search).toBe(search)
     await press(page, 'j')
     expect(await isAt(page, 'courier:7')).toBe(true)
+    expect(complaints()).toEqual([])
+    await page.context().close()
+  })
+
+  it('act at a finding of Health', async () => {
+    const { page, complaints } = await open('health')
+    await shown(page, /60 of 60 runs of workflow "courier" version 1 that ended since \d\d:\d\d:\d\d failed/)
+    await tabTo(page, 'Retry…', '.helps')
+    await press(page, 'Enter')
+    await page.getByRole('dialog', { name: 'Send the run forward again' }).waitFor()
+    await shown(page, /It is failed, and would go forward again/)
+    await giveReason(page, 'courier B has room', /It was failed and is now/)
+    const retried = async () => {
+      const runs = await at.worker.runs.list({ workflow: 'courier', limit: 100 })
+      const histories = await Promise.all(runs.map(({ id }) => at.worker.runs.history(id)))
+      return histories.flat().map(({ action, reason, by }) => ({ action, reason, by }))
+    }
+    expect(await retried()).toEqual([{ action: 'retry', reason: 'courier B has room', by: 'ada' }])
     expect(complaints()).toEqual([])
     await page.context().close()
   })

@@ -348,6 +348,12 @@ function runPage(name: string): RunPage | undefined {
   }
 }
 
+/** The page of a run that one run started, and that started more than a branch shows. */
+export function amongOthers(name: string): RunPage | undefined {
+  const page = runPage(name)
+  return page && { ...page, parent: RUNS[1]!, children: RUNS.slice(2) }
+}
+
 export const ANSWERS: Answers = {
   session: { by: 'ada@shop.example', can: [], title: 'shop · prod' },
   overview: OVERVIEW,

@@ -31,8 +31,8 @@ export function Findings({
     <>
       {findings.length === 0 && <InOrder />}
       <ol class="findings">
-        {findings.map((finding) => (
-          <Found key={`${finding.type} ${finding.sentence}`} finding={finding} now={now} act={act} />
+        {findings.map((finding, index) => (
+          <Found key={keyOf(finding, index)} finding={finding} now={now} act={act} />
         ))}
       </ol>
       {/* What was done may end the finding: the dialog stays to tell what came of it. */}
@@ -41,6 +41,11 @@ export function Findings({
       )}
     </>
   )
+}
+
+/** The same as long as it is about the same: its sentence and its commands hold instants, which move with each read. */
+function keyOf({ type, query, runs }: HealthFinding, index: number): string {
+  return `${type} ${query ?? runs[0] ?? index}`
 }
 
 function InOrder() {
@@ -86,8 +91,8 @@ function Found({
       <div>
         <p class="said">{first}</p>
         {rest.length > 0 && <p class="remedy">{rest.join(' ')}</p>}
-        {commands.map((command) => (
-          <p key={command} class="command">
+        {commands.map((command, index) => (
+          <p key={index} class="command">
             <code>{command}</code>
             <Copy text={command} of={command} />
           </p>

@@ -127,7 +127,7 @@ function Item({ run, level, mayOpen = false, isOwn = false, children }: ItemProp
         <span class={isOpen ? 'twig open' : 'twig'} onClick={mayOpen ? flip : undefined}>
           {mayOpen && <Icon name="right" />}
         </span>
-        <Status status={run.status} /> <b>{nameOf(run)}</b> <span class="weak">{run.workflow}</span>{' '}
+        <Status status={run.status} /> <b>{nameOf(run)}</b> <span class="weak wide">{run.workflow}</span>{' '}
         <span class="cut-off weak">{children}</span>
       </Link>
       {isOpen && <Branch of={run.id} level={level + 1} />}
@@ -158,7 +158,7 @@ function Branch({ of, level }: { readonly of: string; readonly level: number }) 
           tabIndex={-1}
         >
           <span class="twig" />
-          Older ones are in the list of its runs
+          Show older ones in Runs
         </Link>
       )}
     </>

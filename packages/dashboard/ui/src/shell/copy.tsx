@@ -9,7 +9,12 @@ export function Copy({ text, of }: { readonly text: string; readonly of: string 
   }
   return (
     <>
-      <button type="button" class="button" aria-label={`Copy ${of}`} onClick={copy}>
+      <button
+        type="button"
+        class="button"
+        aria-label={`${isCopied ? 'Copied' : 'Copy'} ${of}`}
+        onClick={copy}
+      >
         {isCopied ? 'Copied' : 'Copy'}
       </button>
       <span role="status" class="sr">
