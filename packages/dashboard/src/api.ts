@@ -225,6 +225,8 @@ export interface Health {
   readonly readAt: number
   readonly tookMs: number
   readonly findings: readonly HealthFinding[]
+  /** Runs that were started, and that ended, in the last minute. */
+  readonly lastMinute: { readonly started: Capped; readonly ended: Capped }
   readonly overview: Overview
   readonly workers: readonly {
     readonly id: string
@@ -243,9 +245,10 @@ export interface HealthFinding {
   readonly sentence: string
   /** The runs that it names. */
   readonly runs: readonly string[]
-  readonly actions: readonly {
-    readonly verb: string
-    readonly step?: string | undefined
-    readonly run?: string | undefined
-  }[]
+  /** What may be done here about one of these runs, or about another that each names. */
+  readonly actions: readonly OfferedHere[]
+  /** What may be done only elsewhere, as commands of `belay` to paste into a shell. */
+  readonly commands: readonly string[]
+  /** The query of Runs that lists all runs that it is about, which may be more than it names. */
+  readonly query?: string | undefined
 }

@@ -24,6 +24,7 @@ const behind =
 const repairs = ['retryCompensation', 'skipCompensation'] as const
 
 const PARKED: RunPage = {
+  revision: 'fixture.1',
   run: parked,
   tags: ['tenant:7'],
   priority: 0,

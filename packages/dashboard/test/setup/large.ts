@@ -25,6 +25,7 @@ export function largePage({ steps, items }: { readonly steps: number; readonly i
     rounds: 1,
   }
   return {
+    revision: 'fixture.1',
     run,
     tags: [],
     priority: 0,

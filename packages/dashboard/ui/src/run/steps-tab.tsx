@@ -139,5 +139,6 @@ function undoWord(step: ViewStep, { undo }: StepState): string {
   if (undo !== undefined) return undo
   if (step.kept) return 'kept'
   if (step.irreversible) return 'cannot be undone'
-  return step.compensate === 'never' ? 'none' : 'has one'
+  if (step.compensate === 'never') return 'none'
+  return step.status === 'failed' && step.compensate === 'completed' ? 'nothing to undo' : 'has one'
 }
