@@ -85,7 +85,7 @@ function itemsOf(total: number): ViewStep['items'] {
     const startAt = STARTED + 450_000 + index * 5
     return { key: `account-${index}`, status: 'completed', startAt, endAt: startAt + 900 }
   })
-  return { total, ended: total, statuses: { completed: total - failed, failed }, some }
+  return { total, ended: total, statuses: { completed: total - failed, failed }, failed: false, some }
 }
 
 /** The states of those items, as the server tells them. */
