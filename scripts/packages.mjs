@@ -7,7 +7,7 @@ export function workspaceFolders() {
   const nested = ['packages', 'tools'].flatMap((parent) =>
     readdirSync(at(parent)).map((name) => join(parent, name)),
   )
-  return [...nested, 'bench', 'examples', 'examples/frameworks']
+  return [...nested, 'bench', 'examples', 'examples/frameworks', 'playground']
     .filter((folder) => existsSync(at(folder, 'package.json')))
     .sort()
 }

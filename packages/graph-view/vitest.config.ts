@@ -1,4 +1,17 @@
+import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
 import { limits, sharedProcesses } from '../../vitest.limits.ts'
 
-export default defineConfig({ test: { include: ['test/**/*.test.ts'], ...sharedProcesses, ...limits } })
+const source = (path: string) => fileURLToPath(new URL(`../${path}`, import.meta.url))
+
+export default defineConfig({
+  resolve: {
+    alias: [
+      { find: /^@belay\/workflow$/, replacement: source('workflow/src/index.ts') },
+      { find: /^@belay\/workflow\/adapter$/, replacement: source('workflow/src/adapter/index.ts') },
+      { find: /^@belay\/testing$/, replacement: source('testing/src/index.ts') },
+      { find: /^@belay\/graph-view$/, replacement: source('graph-view/src/index.ts') },
+    ],
+  },
+  test: { include: ['test/**/*.test.ts'], ...sharedProcesses, ...limits },
+})

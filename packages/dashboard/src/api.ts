@@ -1,4 +1,4 @@
-import type { ViewRun } from '@belay/graph-view'
+import type { ItemStates, ViewRun } from '@belay/graph-view'
 import type { Capability } from './capability.ts'
 
 /**
@@ -12,7 +12,8 @@ import type { Capability } from './capability.ts'
  * | `GET runs?…` | {@link RunsPage}; the query is {@link RunsQuery} |
  * | `GET runs/counts?…` | {@link RunCounts}, of the same query without page and status |
  * | `GET runs/:name?seen=…` | {@link RunPage}; `name` is an id, the first 8 digits or more of one, `workflow/key`, or a key |
- * | `GET runs/:id/items?map=…&after=…` | {@link ItemsPage} |
+ * | `GET runs/:id/items?map=…&after=…&failing=true` | {@link ItemsPage}; with `failing` only those that failed, or whose undo did |
+ * | `GET runs/:id/items/states?map=…` | {@link ItemStatesPage} |
  * | `GET runs/:id/payloads` | {@link Payloads}; needs `payloads.read` |
  * | `GET runs/:id/rows` | {@link Rows} |
  * | `POST runs/:id/actions` | {@link ActionResult}; the body is {@link ActionRequest} |
@@ -165,6 +166,11 @@ export interface ItemsPage {
   readonly more: boolean
 }
 
+/** Of all items of a map, in their order: equal states that follow each other are one pair. */
+export interface ItemStatesPage {
+  readonly states: ItemStates
+}
+
 /** Redacted by the host, as JSON text. Undefined where there is none. */
 export interface Payloads {
   readonly input?: string | undefined
@@ -219,6 +225,8 @@ export interface Health {
   readonly readAt: number
   readonly tookMs: number
   readonly findings: readonly HealthFinding[]
+  /** Runs that were started, and that ended, in the last minute. */
+  readonly lastMinute: { readonly started: Capped; readonly ended: Capped }
   readonly overview: Overview
   readonly workers: readonly {
     readonly id: string
@@ -237,9 +245,10 @@ export interface HealthFinding {
   readonly sentence: string
   /** The runs that it names. */
   readonly runs: readonly string[]
-  readonly actions: readonly {
-    readonly verb: string
-    readonly step?: string | undefined
-    readonly run?: string | undefined
-  }[]
+  /** What may be done here about one of these runs, or about another that each names. */
+  readonly actions: readonly OfferedHere[]
+  /** What may be done only elsewhere, as commands of `belay` to paste into a shell. */
+  readonly commands: readonly string[]
+  /** The query of Runs that lists all runs that it is about, which may be more than it names. */
+  readonly query?: string | undefined
 }

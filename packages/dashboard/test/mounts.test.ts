@@ -1,9 +1,12 @@
 import { createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { serve } from '@hono/node-server'
+import { bodyParser } from '@koa/bodyparser'
 import express from 'express'
 import fastify from 'fastify'
 import { Hono } from 'hono'
+import Koa from 'koa'
+import mounted from 'koa-mount'
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import type { Session } from '../src/api.ts'
 import { type DashboardHandler, toNodeHandler } from '../src/index.ts'
@@ -41,8 +44,27 @@ const MOUNTS: Readonly<Record<string, Mount>> = {
     onTestFinished(() => app.close())
     return app.listen({ port: 0, host: '127.0.0.1' })
   },
+  Koa: (handler) => listening(koa(handler).callback()),
+  'Koa, whose mount strips the path': (handler) =>
+    listening(new Koa().use(mounted('/ops/belay', koa(handler))).callback()),
+  'Koa behind a body parser'(handler) {
+    const node = toNodeHandler(handler)
+    const app = new Koa().use(bodyParser()).use((ctx) => {
+      ctx.respond = false
+      node(Object.assign(ctx.req, { body: ctx.request.body }), ctx.res)
+    })
+    return listening(app.callback())
+  },
   Hono: (handler) => hono(new Hono().all('/ops/belay/*', ({ req }) => handler(req.raw))),
   'Hono, which strips the path': (handler) => hono(new Hono().mount('/ops/belay', handler)),
+}
+
+function koa(handler: DashboardHandler): Koa {
+  const node = toNodeHandler(handler)
+  return new Koa().use((ctx) => {
+    ctx.respond = false
+    node(ctx.req, ctx.res)
+  })
 }
 
 function hono(app: Hono): Promise<string> {

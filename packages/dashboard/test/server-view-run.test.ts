@@ -1,4 +1,4 @@
-import type { ViewRun } from '@belay/graph-view'
+import { stateAt, type ViewRun } from '@belay/graph-view'
 import type { Engine, WorkflowDefinition } from '@belay/workflow'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { viewRun } from '../src/view-run.ts'
@@ -181,6 +181,15 @@ describe('a run as it is drawn', () => {
     expect(each.items?.some).toHaveLength(400)
     expect(step(view, 'last').dependsOn).toEqual(['each'])
     expect([view.cause, view.stoppedAt, view.drainedAt]).toEqual([undefined, undefined, undefined])
+  })
+
+  test('a map of which an item failed has failed, also once its other items are undone', async () => {
+    const { id } = await engine.run(STATUSES.undone)
+    const view = await reach(id, 'compensated')
+    const each = step(view, 'each')
+    expect(each).toMatchObject({ status: 'compensated', items: { failed: true, statuses: { failed: 1 } } })
+    const { forward, undo } = stateAt(view, each, view.finishedAt!, 1)
+    expect([forward, undo]).toEqual(['failed', 'undone'])
   })
 
   test('no view has a payload or the message of an error', async () => {

@@ -1,21 +1,11 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
-import { ANSWERS, newerRun, pageOf, RUNS } from './setup/answers.ts'
+import { ANSWERS, amongOthers, newerRun, pageOf, RUNS } from './setup/answers.ts'
 import { axeFindings, noBrowser, SIZES, sideways, startBrowser, visit } from './setup/browser.ts'
 import { type Fixture, startFixture } from './setup/fixture.ts'
+import { press, tabTo } from './setup/keyboard.ts'
 
 const shown = (page: Page, text: string) => page.getByText(text).first().waitFor()
-const press = async (page: Page, ...keys: readonly string[]) => {
-  for (const key of keys) await page.keyboard.press(key)
-}
-/** Goes on with Tab until the element of that name has the focus: by a number of presses, not by a time. */
-const tabTo = async (page: Page, name: string) => {
-  for (let presses = 0; presses < 100; presses += 1) {
-    if (await page.getByLabel(name, { exact: true }).evaluate((it) => it === document.activeElement)) return
-    await press(page, 'Tab')
-  }
-  throw new Error(`Tab does not reach ${name}.`)
-}
 const at = (page: Page, path: string) =>
   vi.waitFor(() =>
     expect(new URL(page.url()).pathname + new URL(page.url()).search).toBe(`/tools/belay/${path}`),
@@ -175,6 +165,61 @@ describe.skipIf(noBrowser)(`the page in use${noBrowser ? `: ${noBrowser}` : ''}`
     await press(page, 'Enter')
     await page.getByRole('button', { name: 'Remove tag tenant:7' }).click()
     await at(page, 'runs?status=failed')
+  })
+
+  it('a finding shows what helps: the list of its runs, commands to copy, buttons, and what its viewer lacks', async () => {
+    const { page, complaints } = await open('health')
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
+    const found = (text: RegExp) => page.locator('.findings li').filter({ hasText: text })
+    const unserved = found(/No live worker has handlers for workflow “render-labels”/)
+    expect(await unserved.getByRole('button', { name: 'Cancel…' }).isDisabled()).toBe(true)
+    await unserved.getByText('You lack runs.cancel.').waitFor()
+    const move = 'belay move --workflow render-labels --version 4 --to <version> --dry-run'
+    await unserved.getByRole('button', { name: `Copy ${move}` }).click()
+    await unserved.getByText('Copied', { exact: true }).waitFor()
+    expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(move)
+    const failing = found(/212 of 1,020 runs/)
+    expect(await failing.getByRole('button', { name: 'Retry…' }).count()).toBe(2)
+    // As the page shows instants, and not as the engine wrote it.
+    expect(await failing.textContent()).toContain('that ended since 17:01:00 failed')
+    // Its instants move with each read, and whoever is at its button stays there.
+    await failing.getByRole('button', { name: 'Retry…' }).first().focus()
+    const moved = (text: string) => text.replaceAll('16:01:00.000Z', '16:01:02.000Z')
+    const findings = ANSWERS.health.findings.map((one) => ({
+      ...one,
+      sentence: moved(one.sentence),
+      commands: one.commands.map(moved),
+    }))
+    fixture.answers = { ...ANSWERS, health: { ...ANSWERS.health, findings } }
+    await failing.getByText('that ended since 17:01:02 failed').waitFor()
+    expect(await failing.locator(':focus').textContent()).toBe('Retry…')
+    await found(/The undo of 41 runs/)
+      .getByRole('link', { name: 'Show its runs' })
+      .click()
+    await at(page, 'runs?workflow=fulfil-order&version=3&status=compensation_failed')
+    expect(complaints()).toEqual([])
+  })
+
+  it('a branch of the tree of runs shows ten, and leads to the others', async () => {
+    fixture.answers = {
+      ...ANSWERS,
+      run: (name) => (name === RUNS[1]!.id ? ANSWERS.run(name) : amongOthers(name)),
+    }
+    const { page, complaints } = await open('runs/order:9231')
+    const items = page.getByRole('treeitem')
+    expect(await items.allTextContents()).toEqual([
+      expect.stringContaining('order:9230'),
+      expect.stringMatching(/order:9231.*18 runs: 1 undo parked, 1 parked, /),
+    ])
+    expect(fixture.asked.some((path) => path.startsWith('runs?parent'))).toBe(false)
+    await items.nth(1).focus()
+    await press(page, 'ArrowRight')
+    const older = page.getByRole('treeitem', { name: 'Show older ones in Runs' })
+    await older.waitFor()
+    expect(await items.count()).toBe(2 + 10 + 1)
+    await press(page, 'End', 'Enter')
+    await at(page, `runs?parent=${RUNS[0]!.id}`)
+    expect(complaints()).toEqual([])
   })
 
   it('the text of a run stays text', async () => {

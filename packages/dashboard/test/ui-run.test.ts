@@ -1,9 +1,8 @@
 import { join } from 'node:path'
 import { define, PermanentError } from '@belay/workflow'
 import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { axeFindings, noBrowser, SIZES, sideways, startBrowser, THEMES, visit } from './setup/browser.ts'
-import { bank } from './setup/fulfil-order.ts'
 import { type Pages, startPages } from './setup/pages.ts'
 import { type Key, type Shop, shop } from './setup/shop.ts'
 
@@ -48,7 +47,6 @@ describe.skipIf(noBrowser)(`a run on its screen${noBrowser ? `: ${noBrowser}` : 
     await page.getByRole('main').waitFor()
     return { page, complaints }
   }
-  const statusOf = async (key: Key) => (await at.worker.runs.get(at.runs[key].id))!.status
   const tab = (page: Page, name: string) =>
     page
       .getByRole('navigation', { name: 'Views of this run' })
@@ -123,77 +121,6 @@ describe.skipIf(noBrowser)(`a run on its screen${noBrowser ? `: ${noBrowser}` : 
       expect(await page.locator('img').count()).toBe(0)
     }
     expect(await page.evaluate(() => 'ran' in globalThis)).toBe(false)
-    expect(complaints()).toEqual([])
-    await page.context().close()
-  })
-
-  /** Presses a key until that is so: at most a hundred times. */
-  const pressUntil = async (page: Page, key: string, isSo: () => Promise<boolean>) => {
-    for (let times = 0; times < 100; times += 1) {
-      await page.keyboard.press(key)
-      if (await isSo()) return
-    }
-    throw new Error(`${key} does not lead there`)
-  }
-  /** Whether the control with that text or label has the focus. */
-  const isAt = (page: Page, name: string) =>
-    page.evaluate((text) => {
-      const element = document.activeElement as HTMLInputElement | null
-      if (element === document.body) return false
-      return `${element?.textContent} ${element?.labels?.[0]?.textContent}`.includes(text)
-    }, name)
-  const reach = (page: Page, name: string) => pressUntil(page, 'Tab', () => isAt(page, name))
-
-  it('by keyboard alone: rewind an undone run to before its undo, and come back', async () => {
-    const { page, complaints } = await open(`runs/${at.runs['order:9184'].id}/history`)
-    const slider = page.getByRole('slider')
-    await slider.waitFor()
-    const node = () => page.getByRole('treeitem', { name: /chargeCard/ }).getAttribute('aria-label')
-    expect(await node()).toContain('undone')
-    await reach(page, 'The instant that is shown')
-    const seen = new Set<string | null>()
-    await pressUntil(page, 'ArrowLeft', async () => {
-      seen.add(await node())
-      return (await node())!.includes('pending')
-    })
-    // Undone, being undone, to undo, completed, running, pending: some of them may share an instant.
-    expect(seen.size).toBeGreaterThan(3)
-    await pressUntil(page, 'ArrowRight', async () => (await node())!.includes('undone'))
-    expect(complaints()).toEqual([])
-    await page.context().close()
-  })
-
-  // The last one: it ends the parked run.
-  it('by keyboard alone: find a parked run, see why, and retry its undo after the dry run', async () => {
-    const { page, complaints } = await open('runs')
-    await page.getByText('order:9185').first().waitFor()
-    await page.keyboard.press('Control+k')
-    await page.getByRole('combobox').waitFor()
-    await page.keyboard.type('order:9185')
-    await page.getByRole('option', { name: /order:9185/ }).waitFor()
-    await page.keyboard.press('Enter')
-    await page.getByRole('heading', { name: 'order:9185' }).waitFor()
-    await page
-      .getByText(/The compensation of "chargeCard" failed for good/)
-      .first()
-      .waitFor()
-    await reach(page, 'Retry the undo…')
-    await page.keyboard.press('Enter')
-    const dialog = page.getByRole('dialog', { name: 'Retry the undo of chargeCard' })
-    await dialog.getByText(/would be called again/).waitFor()
-    expect(await statusOf('order:9185')).toBe('compensation_failed')
-    expect(await axeFindings(page, 'dialog')).toEqual([])
-    bank.refunds = 'open'
-    expect(await isAt(page, 'Reason')).toBe(true)
-    await page.keyboard.type('refunds are open again')
-    await page.keyboard.press('Enter')
-    await vi.waitFor(async () => expect(await statusOf('order:9185')).toBe('compensated'), 10_000)
-    await dialog.getByRole('button', { name: 'Close' }).waitFor()
-    await page.keyboard.press('Escape')
-    await dialog.waitFor({ state: 'detached' })
-    await page.locator('.badge').getByText('Undone').waitFor()
-    await tab(page, 'History').click()
-    await page.getByText('refunds are open again').waitFor()
     expect(complaints()).toEqual([])
     await page.context().close()
   })

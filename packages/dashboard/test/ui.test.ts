@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { ANSWERS, EMPTY } from './setup/answers.ts'
+import { ANSWERS, amongOthers, EMPTY, RUNS } from './setup/answers.ts'
 import { axeFindings, noBrowser, SIZES, sideways, startBrowser, THEMES, visit } from './setup/browser.ts'
 import { type Fixture, startFixture } from './setup/fixture.ts'
 
@@ -80,6 +80,18 @@ const CASES: readonly Case[] = [
   { name: 'health', path: 'health', shows: '4 findings' },
   { name: 'health-in-order', path: 'health', given: empty, shows: 'Checked, and in order' },
   { name: 'run', path: `runs/order:9231`, shows: 'reserveStock' },
+  {
+    name: 'run-among-others',
+    path: 'runs/order:9231',
+    given: (fixture) => {
+      fixture.answers = {
+        ...ANSWERS,
+        run: (name) => (name === RUNS[1]!.id ? ANSWERS.run(name) : amongOthers(name)),
+      }
+    },
+    when: openBranch,
+    shows: 'Show older ones in Runs',
+  },
   { name: 'run-unknown', path: 'runs/nobody', shows: 'There is no such run', expected: REFUSED },
   { name: 'palette', path: 'runs', when: palette, shows: 'order:9226' },
   { name: 'keys', path: 'runs', when: (page) => press(page, '?'), shows: 'Peek at the run' },
@@ -105,6 +117,11 @@ async function palette(page: Page): Promise<void> {
   await press(page, 'Control+k')
   await page.keyboard.type('order:9226')
   await page.getByRole('option').first().waitFor()
+}
+
+async function openBranch(page: Page): Promise<void> {
+  await page.getByRole('treeitem', { name: 'order:9231' }).focus()
+  await page.keyboard.press('ArrowRight')
 }
 
 async function goDown(page: Page, fixture: Fixture): Promise<void> {

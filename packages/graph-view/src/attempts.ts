@@ -106,7 +106,7 @@ const OPEN = ['pending', 'ready', 'running', 'waiting']
 
 function itemsForward(step: ViewStep, own: readonly ViewAttempt[]): ViewAttempt | undefined {
   const times = (step.items?.some ?? []).map(({ startAt, endAt }) => ({ startAt, endAt }))
-  const ended = step.status === 'failed' ? 'failed' : 'completed'
+  const ended = step.items?.failed ? 'failed' : 'completed'
   const base = { direction: 'forward', round: step.round } as const
   return spanOf(times, own, { ...base, ended: OPEN.includes(step.status) ? 'running' : ended })
 }

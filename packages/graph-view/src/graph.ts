@@ -1,13 +1,12 @@
 import { indexOf, roundAt, timesOf } from './attempts.ts'
-import { type Drawing, type Shape, shape } from './drawing.ts'
-import { shownState, stateClass } from './glyphs.ts'
+import { type Drawing, shape } from './drawing.ts'
 import { drawEdge, drawUndoEdge } from './graph/edges.ts'
-import { drawNode, isGhost } from './graph/node.ts'
+import { drawNode } from './graph/node.ts'
 import type { Scene } from './graph/scene.ts'
 import { type Layout, type LayoutNode, layoutGraph } from './layout.ts'
 import type { ViewRun } from './model.ts'
 import { stateAt } from './state.ts'
-import { px } from './text.ts'
+import { safeText } from './text.ts'
 import { undoOrder } from './undo.ts'
 
 export interface GraphOptions {
@@ -21,6 +20,8 @@ export interface GraphOptions {
   readonly vertical?: boolean | undefined
   /** Draws only what this part of the drawing shows. Default all. */
   readonly view?: View | undefined
+  /** The `data-step` that has the tab stop, drawn even outside of the view. Default the first one. */
+  readonly stop?: string | undefined
 }
 
 /** A part of a drawing, in its pixels. */
@@ -44,18 +45,22 @@ export interface Graph extends Drawing {
 
 /**
  * A run as a graph at an instant: the state of each step as shape, word and colour, the way that it took, and the order of the undo as numbers and arrows that
- * go back. A `g` with `data-step` is a node; only the first has a tab stop.
+ * go back. A `g` with `data-step` is a node; only one has a tab stop.
  */
 export function drawGraph(run: ViewRun, options: GraphOptions = {}): Graph {
-  const { order = true, vertical = false, view } = options
+  const { order = true, vertical = false, view, stop } = options
   const layout = options.layout ?? layoutGraph(run.steps, { vertical })
   const scene = sceneOf(run, options.at ?? run.readAt, { order, vertical })
   const { step, dependents } = indexOf(run)
-  const isSeen = (box: View) => view === undefined || overlaps(box, view)
-  const edges = layout.edges.filter(({ points }) => isSeen(boxOf(points)))
-  const drawn = layout.nodes.map((node, index) =>
-    isSeen(node) ? drawNode(scene, step.get(node.step)!, node, index === 0) : undefined,
-  )
+  const isStop = (name: string, index: number) => (stop === undefined ? index === 0 : safeText(name) === stop)
+  const boxes = boxesOf(layout)
+  const edges = layout.edges.filter((_, index) => view === undefined || overlaps(boxes[index]!, view))
+  const count = layout.nodes.length
+  const drawn = layout.nodes.map((node, index) => {
+    const isOwn = isStop(node.step, index)
+    if (view !== undefined && !isOwn && !overlaps(node, view)) return undefined
+    return drawNode(scene, step.get(node.step)!, node, { index, count, isStop: isOwn })
+  })
   const shapes = [
     ...edges.map((edge) => drawEdge(scene, edge)),
     ...edges.flatMap((edge) => drawUndoEdge(scene, edge)),
@@ -77,7 +82,7 @@ function sizeOf({ width, height }: Layout): Pick<Drawing, 'width' | 'height'> {
   return { width: Math.ceil(width), height: Math.ceil(height) }
 }
 
-function sceneOf(
+export function sceneOf(
   run: ViewRun,
   at: number,
   { order, vertical }: { order: boolean; vertical: boolean },
@@ -92,9 +97,29 @@ function sceneOf(
     round,
     stopped,
     vertical,
-    states: new Map(run.steps.map((step) => [step.name, stateAt(run, step, at, round)])),
+    states: statesOf(run, at, round),
     order: new Map(shown.map(({ step, number }) => [step.name, number])),
   }
+}
+
+const states = new WeakMap<ViewRun, { readonly at: number; readonly states: Scene['states'] }>()
+
+/** Kept for the newest instant: while a large graph is scrolled, it is drawn again and again at the same one. */
+function statesOf(run: ViewRun, at: number, round: number): Scene['states'] {
+  const known = states.get(run)
+  if (known?.at === at) return known.states
+  const made = new Map(run.steps.map((step) => [step.name, stateAt(run, step, at, round)]))
+  states.set(run, { at, states: made })
+  return made
+}
+
+const boxes = new WeakMap<Layout, readonly View[]>()
+
+/** Of the edges. */
+function boxesOf(layout: Layout): readonly View[] {
+  const known = boxes.get(layout) ?? layout.edges.map(({ points }) => boxOf(points))
+  boxes.set(layout, known)
+  return known
 }
 
 function boxOf(points: readonly { readonly x: number; readonly y: number }[]): View {
@@ -105,36 +130,4 @@ function boxOf(points: readonly { readonly x: number; readonly y: number }[]): V
 
 function overlaps(a: View, b: View): boolean {
   return a.x <= b.x + b.width && b.x <= a.x + a.width && a.y <= b.y + b.height && b.y <= a.y + a.height
-}
-
-/** The whole graph small, `width` pixels wide (default 150), with a frame around the part that is seen. */
-export function drawMinimap(run: ViewRun, options: GraphOptions & { readonly width?: number } = {}): Drawing {
-  const { width = 150, view, vertical = false } = options
-  const layout = options.layout ?? layoutGraph(run.steps, { vertical })
-  const { states } = sceneOf(run, options.at ?? run.readAt, { order: false, vertical })
-  const scale = Math.min(width / layout.width, 1)
-  const box = (part: View, least: number) => ({
-    x: px(part.x * scale),
-    y: px(part.y * scale),
-    width: px(Math.max(least, part.width * scale)),
-    height: px(Math.max(least, part.height * scale)),
-  })
-  const nodes = layout.nodes.map((node): Shape => {
-    const state = states.get(node.step)!
-    const look = isGhost(state) ? 'mini ghost' : `mini ${stateClass(shownState(state))}`
-    return shape('rect', { class: look, ...box(node, 1.5), rx: 1 })
-  })
-  const frame = view === undefined ? [] : [shape('rect', { class: 'view', ...box(clipped(view, layout), 6) })]
-  const height = Math.max(1, Math.ceil(layout.height * scale))
-  return { width, height, shapes: [shape('g', { class: 'belay minimap' }, ...nodes, ...frame)] }
-}
-
-function clipped(view: View, { width, height }: Layout): View {
-  const [x, y] = [Math.max(0, Math.min(width, view.x)), Math.max(0, Math.min(height, view.y))]
-  return {
-    x,
-    y,
-    width: Math.min(width, view.x + view.width) - x,
-    height: Math.min(height, view.y + view.height) - y,
-  }
 }

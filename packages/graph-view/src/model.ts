@@ -133,6 +133,8 @@ export interface ViewItems {
   readonly total: number
   readonly ended: number
   readonly statuses: Readonly<Partial<Record<StepStatus, number>>>
+  /** Whether the step itself failed: its status may tell of its undo instead, and not every item that fails fails its map. */
+  readonly failed: boolean
   /** At most some hundreds of them, for bars of their own. */
   readonly some: readonly ViewItem[]
 }

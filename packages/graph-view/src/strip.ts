@@ -16,7 +16,7 @@ export interface Strip extends Drawing {
 const HEIGHT = 18
 const GAP = 2
 /** If steps share a cell, the first of these that one of them has is the cell's. */
-const LOUDEST: readonly StepStatus[] = [
+export const LOUDEST: readonly StepStatus[] = [
   ...(['compensation_failed', 'failed', 'compensating', 'running', 'waiting', 'ready'] as const),
   ...(['pending', 'compensated', 'cancelled', 'completed', 'skipped'] as const),
 ]

@@ -1,28 +1,44 @@
 import { type Drawing, type Shape, shape } from './drawing.ts'
 import type { ViewRun } from './model.ts'
 import type { TimeScale } from './scale.ts'
-import { stateAt } from './state.ts'
-import { px } from './text.ts'
-import { drawGround, drawMarks, HATCH } from './timeline/frame.ts'
-import { links, type Plan, planTimeline, type TimelineOptions } from './timeline/plan.ts'
-import { drawRow, type TimelineRow } from './timeline/row.ts'
+import { px, safeText } from './text.ts'
+import { drawGround, drawLabels, drawMarks, HATCH, LABELS_HEIGHT } from './timeline/frame.ts'
+import { links, type Plan, type PlannedRow, planTimeline, type TimelineOptions } from './timeline/plan.ts'
+import { drawRow, extent, type TimelineRow } from './timeline/row.ts'
 
-export interface Timeline extends Drawing {
-  /** From top to bottom. */
+export interface Timeline extends Drawing, Pick<Plan, 'notBegun'> {
+  /** Those that are drawn, from top to bottom. */
   readonly rows: readonly TimelineRow[]
   /** For a line that follows the pointer. */
   readonly scale: TimeScale
-  /** The steps without a row, and why. */
-  readonly notBegun: readonly { readonly step: string; readonly why: string }[]
+}
+
+/** Which part of a timeline is drawn. */
+export interface TimelinePart {
+  /** Only rows between these heights, in pixels of the drawing. Default all. */
+  readonly view?: { readonly y: number; readonly height: number } | undefined
+  /** The `data-row` that has the tab stop, drawn even outside of the view. Default the first row. */
+  readonly stop?: string | undefined
 }
 
 /**
  * A run as a timeline at an instant: forward steps above the axis, their undo mirrored beneath it. Its looks are the classes of {@link drawingStyle}. A `g` with
- * `data-row` is a row; only the first has a tab stop.
+ * `data-row` is a row; only one has a tab stop.
  */
 export function drawTimeline(run: ViewRun, options: TimelineOptions = {}): Timeline {
-  const plan = planTimeline(run, options)
-  const rows = plan.rows.map((row, index) => drawRow(plan, row, index === 0))
+  return drawPlan(planTimeline(run, options))
+}
+
+/** The timeline that was planned, or a part of it. */
+export function drawPlan(plan: Plan, { view, stop }: TimelinePart = {}): Timeline {
+  const isStop = ({ id }: PlannedRow, index: number) =>
+    stop === undefined ? index === 0 : safeText(id) === stop
+  const range = view ?? { y: 0, height: plan.height }
+  const isSeen = ({ y, height }: PlannedRow) => y <= range.y + range.height && y + height >= range.y
+  const rows = plan.rows.flatMap((row, index) => {
+    const isOwn = isStop(row, index)
+    return isOwn || isSeen(row) ? [drawRow(plan, row, isOwn)] : []
+  })
   const hatch = {
     id: HATCH,
     width: 6,
@@ -31,44 +47,52 @@ export function drawTimeline(run: ViewRun, options: TimelineOptions = {}): Timel
     patternTransform: 'rotate(45)',
   }
   const pattern = shape('pattern', hatch, shape('rect', { class: 'hatch-line', width: 1.4, height: 6 }))
-  const inside = [...drawGround(plan), ...rows.map((row) => row.shape), ...drawMarks(plan)]
+  const inside = [...drawGround(plan, range), ...rows.map((row) => row.shape), ...drawMarks(plan, range)]
   return {
     width: plan.width,
     height: plan.height,
     shapes: [shape('g', { class: 'belay timeline' }, shape('defs', {}, pattern), ...inside)],
     rows: rows.map(({ row }) => row),
     scale: plan.scale,
-    notBegun: notBegun(plan),
+    notBegun: plan.notBegun,
   }
 }
 
-function notBegun({ run, at, round, rows, stoppedAt }: Plan): Timeline['notBegun'] {
-  const shown = new Set(rows.map(({ step }) => step.name))
-  return run.steps
-    .filter(({ name }) => !shown.has(name))
-    .map((step) => {
-      const { forward } = stateAt(run, step, at, round)
-      if (forward === 'skipped')
-        return { step: step.name, why: `skipped${step.skipped === undefined ? '' : `: ${step.skipped}`}` }
-      if (forward === 'cancelled') return { step: step.name, why: 'cancelled before it began' }
-      return {
-        step: step.name,
-        why: stoppedAt === undefined ? 'not begun' : 'not begun when the run stopped',
-      }
+/** The labels of the time axis alone: to stay in sight while the rows scroll. */
+export function drawAxis(plan: Plan): Drawing {
+  return {
+    width: plan.width,
+    height: LABELS_HEIGHT,
+    shapes: [shape('g', { class: 'belay timeline' }, ...drawLabels(plan))],
+  }
+}
+
+/** More lines than these cannot be told apart. */
+const LINKS_MAX = 50
+
+/** Lines from what a row waits for to the row: for the hover, over the drawing. `id`: a `data-row`. */
+export function drawLinks(plan: Plan, id: string): readonly Shape[] {
+  const row = plan.rows.find((one) => safeText(one.id) === id)
+  if (row === undefined) return []
+  const before = new Set(links(plan.run, { ...row, step: row.step.name }).waitsFor)
+  const [end] = extent(plan, row)
+  return plan.rows
+    .filter((one) => before.has(one.id))
+    .slice(0, LINKS_MAX)
+    .flatMap((one) => {
+      const [, start] = extent(plan, one)
+      return link({ x: start, y: one.center }, { x: end, y: row.center })
     })
 }
 
-/** Lines from what a row waits for to the row: for the hover, over the drawing. */
-export function drawLinks(run: ViewRun, { rows }: Timeline, id: string): readonly Shape[] {
-  const row = rows.find((one) => one.id === id)
-  if (row === undefined) return []
-  const before = new Set(links(run, row).waitsFor)
-  return rows
-    .filter((one) => before.has(one.id))
-    .flatMap((one) => {
-      const turn = px((one.x2 + Math.max(Math.min(one.x2, row.x1) + 3, row.x1 - 4)) / 2)
-      const end = (x: number, y: number) => shape('circle', { class: 'link-end', cx: x, cy: y, r: 2.5 })
-      const d = `M${one.x2} ${one.center}H${turn}V${row.center}H${row.x1}`
-      return [shape('path', { class: 'link', d }), end(one.x2, one.center), end(row.x1, row.center)]
-    })
+interface End {
+  readonly x: number
+  readonly y: number
+}
+
+function link(from: End, to: End): readonly Shape[] {
+  const turn = px((from.x + Math.max(Math.min(from.x, to.x) + 3, to.x - 4)) / 2)
+  const dot = ({ x, y }: End) => shape('circle', { class: 'link-end', cx: px(x), cy: px(y), r: 2.5 })
+  const d = `M${px(from.x)} ${px(from.y)}H${turn}V${px(to.y)}H${px(to.x)}`
+  return [shape('path', { class: 'link', d }), dot(from), dot(to)]
 }

@@ -164,7 +164,7 @@ function order(kind: 'completed' | 'undone' | 'parked'): readonly ViewStep[] {
     step('packItem', ['chargeCard'], done, {
       kind: 'map',
       compensate: 'completed',
-      items: { total: 12, ended: 12, statuses: { [done]: 12 }, some: packed },
+      items: { total: 12, ended: 12, statuses: { [done]: 12 }, failed: false, some: packed },
     }),
     step('notifyWarehouse', ['packItem'], done, {
       compensate: 'completed',
@@ -238,7 +238,7 @@ export const mapped = ((readAfter: number): ViewRun => {
     step('importCity', ['download'], 'running', {
       kind: 'map',
       compensate: 'completed',
-      items: { total: 400, ended, statuses, some },
+      items: { total: 400, ended, statuses, failed: false, some },
     }),
     step('buildIndex', ['importCity'], 'pending', { compensate: 'completed' }),
     step('publish', ['buildIndex'], 'pending', { pivot: true }),

@@ -3,9 +3,11 @@ import {
   drawGraph,
   drawLinks,
   drawMinimap,
+  drawPlan,
   drawTimeline,
   fileStyle,
   links,
+  planTimeline,
   type Shape,
   svgText,
   timelineText,
@@ -134,7 +136,9 @@ it('links a row to what it waits for, and to its twin', () => {
     waitsFor: ['u:addPoints', 'u:packItem'],
     twin: 'f:chargeCard',
   })
-  expect(drawLinks(undone, timeline, 'f:chargeCard').filter(({ tag }) => tag === 'path').length).toBe(2)
+  expect(
+    drawLinks(planTimeline(undone, { zone }), 'f:chargeCard').filter(({ tag }) => tag === 'path').length,
+  ).toBe(2)
 })
 
 it('draws only the nodes and edges in the view, and names the neighbours of all', () => {
@@ -142,9 +146,32 @@ it('draws only the nodes and edges in the view, and names the neighbours of all'
   expect(flat(graph.shapes).filter(({ attributes }) => attributes['role'] === 'treeitem').length).toBe(3)
   const node = graph.nodes.find((one) => one.step === 'packItem')!
   expect([node.predecessors, node.successors]).toEqual([['chargeCard'], ['notifyWarehouse', 'bookCourier']])
-  expect(flat(drawMinimap(parked).shapes).filter(({ tag }) => tag === 'rect').length).toBe(
-    parked.steps.length,
-  )
+  const boxes = flat(drawMinimap(parked).shapes).map(({ attributes }) => String(attributes['d'] ?? ''))
+  expect(boxes.join('').match(/M/g)).toHaveLength(parked.steps.length)
+})
+
+it('draws only the rows in the view and the one with the tab stop, and the same as in the whole', () => {
+  const plan = planTimeline(undone, { zone })
+  const whole = drawPlan(plan)
+  const last = whole.rows.at(-1)!
+  const part = drawPlan(plan, { view: { y: last.y - 1, height: 10_000 }, stop: 'f:chargeCard' })
+  const [stop, before, end] = part.rows
+  expect([stop?.id, end]).toEqual(['f:chargeCard', last])
+  expect(part.rows).toHaveLength(3)
+  expect(whole.rows.at(-2)).toEqual(before)
+  expect(part.height).toBe(whole.height)
+  const stops = flat(part.shapes).filter(({ attributes }) => attributes['tabindex'] === 0)
+  expect(stops.map(({ attributes }) => attributes['data-row'])).toEqual(['f:chargeCard'])
+})
+
+it('a minimap fits into its box, however long the graph is', () => {
+  const chain = Array.from({ length: 500 }, (_, index) => ({
+    ...parked.steps[0]!,
+    name: `s${index}`,
+    dependsOn: index === 0 ? [] : [`s${index - 1}`],
+  }))
+  const { width, height } = drawMinimap({ ...parked, steps: chain })
+  expect([width, height]).toEqual([150, 24])
 })
 
 describe('names from a user', () => {

@@ -22,13 +22,14 @@ const OWN_DEPENDENCIES = { '@types/node': '20.19.37' }
 
 /**
  * An empty project outside the workspace, with the packed packages installed by npm and the program of `tools/packed/consumer`.
+ * @param {readonly string[]} [names] only these packages
  * @returns {Promise<Consumer>}
  */
-export async function makeConsumer() {
+export async function makeConsumer(names) {
   const folder = await mkdtemp(join(tmpdir(), 'belay-consumer-'))
   const remove = () => rm(folder, { recursive: true, force: true })
   try {
-    const packed = await packPackages(folder)
+    const packed = await packPackages(folder, names)
     const tarballs = Object.fromEntries(packed.map(({ name, tarball }) => [name, `file:${tarball}`]))
     const manifest = { private: true, type: 'module', dependencies: { ...tarballs, ...OWN_DEPENDENCIES } }
     await writeFile(join(folder, 'package.json'), JSON.stringify(manifest))

@@ -18,17 +18,19 @@ export const root = fileURLToPath(new URL('../../..', import.meta.url))
  */
 
 /**
- * Packs every package as `pnpm publish` would. They must have been built.
+ * Packs every package, or those of these names, as `pnpm publish` would. They must have been built.
  * @param {string} destination a folder for the tarballs
+ * @param {readonly string[]} [names]
  * @returns {Promise<PackedPackage[]>}
  */
-export async function packPackages(destination) {
+export async function packPackages(destination, names) {
   /** @type {PackedPackage[]} */
   const packed = []
   for (const directory of readdirSync(join(root, 'packages')).sort()) {
     const folder = join(root, 'packages', directory)
-    // Part of others, and not published.
-    if (JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')).private === true) continue
+    const manifest = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
+    // A private one is part of others, and not published.
+    if (manifest.private === true || names?.includes(manifest.name) === false) continue
     const pnpm = join(root, 'node_modules/pnpm/bin/pnpm.cjs')
     const { stdout } = await execute(
       process.execPath,

@@ -1,7 +1,9 @@
-import type { Finding, WorkerSnapshot } from '@belay/workflow'
+import type { Engine, Finding, WorkerSnapshot } from '@belay/workflow'
 import type { Health, HealthFinding } from '../api.ts'
+import { CAPABILITY_OF } from '../capabilities.ts'
 import { notAllowed, withoutCredentials } from '../problem.ts'
-import { type App, queryOf, type Served } from '../served.ts'
+import { type App, type Call, queryOf, type Served } from '../served.ts'
+import { helpFor, type Offer } from '../view/finding-help.ts'
 import type { Texts } from '../view/texts.ts'
 import { countsOf, liveIn, workersOf } from './overview.ts'
 
@@ -9,33 +11,58 @@ export function routeHealth(app: App, served: Served): void {
   app
     .get('/api/health', async (call) => {
       queryOf(call, [])
-      return Response.json(await served.read(call, 'health', (texts) => healthOf(served, texts)))
+      const health = await served.read(call, 'health', (texts) => healthOf(served, texts))
+      return Response.json(forViewer(health, call))
     })
     .all(() => {
       throw notAllowed('GET')
     })
 }
 
-async function healthOf({ engine }: Served, texts: Texts): Promise<Health> {
+/** As all viewers share it: what each of them may do is told afterwards. */
+type SharedFinding = Omit<HealthFinding, 'actions'> & { readonly actions: readonly Offer[] }
+type SharedHealth = Omit<Health, 'findings'> & { readonly findings: readonly SharedFinding[] }
+
+function forViewer(health: SharedHealth, { env }: Call): Health {
+  const offered = (offer: Offer) => ({ ...offer, denied: !env.can.has(CAPABILITY_OF[offer.verb]) })
+  const findings = health.findings.map((one) => ({ ...one, actions: one.actions.map(offered) }))
+  return { ...health, findings }
+}
+
+async function healthOf({ engine }: Served, texts: Texts): Promise<SharedHealth> {
   const begun = performance.now()
-  const [report, counts, workers] = await Promise.all([engine.doctor(), countsOf(engine), workersOf(engine)])
+  const [report, counts, workers, lastMinute] = await Promise.all([
+    engine.doctor(),
+    countsOf(engine),
+    workersOf(engine),
+    lastMinuteOf(engine),
+  ])
   const findings = report.findings.map((finding) => healthFinding(finding, texts))
   return {
     readAt: counts.readAt,
     tookMs: Math.round(performance.now() - begun),
     findings,
+    lastMinute,
     overview: { ...counts, workers: liveIn(workers), findings: findings.length },
     workers: workers.map(workerOf),
   }
 }
 
-function healthFinding(finding: Finding, texts: Texts): HealthFinding {
-  const { type, actions } = finding
+async function lastMinuteOf({ runs }: Engine): Promise<Health['lastMinute']> {
+  const since = Date.now() - 60_000
+  const [started, ended] = await Promise.all([
+    runs.count({ createdAfter: since }),
+    runs.count({ finishedAfter: since }),
+  ])
+  return { started, ended }
+}
+
+function healthFinding(finding: Finding, texts: Texts): SharedFinding {
   return {
-    type,
+    type: finding.type,
     sentence: withoutCredentials(sentenceOf(finding, texts)),
     runs: runsIn(finding),
-    actions: actions.map(({ verb, step, run }) => ({ verb, step, run })),
+    ...helpFor(finding),
   }
 }
 

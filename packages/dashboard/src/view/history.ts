@@ -3,12 +3,13 @@ import type { HistoryEntry } from '../api.ts'
 
 const STEPS_NAMED_MAX = 3
 
-/** An entry without payloads: what changed is told in words, and a signal's payload is left out. */
+/** An entry without payloads: what changed is told in words, and a signal's payload is left out. Who decided, and why, is part of a decision. */
 export function historyEntry(entry: RunHistoryEntry, graph: readonly WorkflowStep[]): HistoryEntry {
-  const { at, action, step, reason } = entry
+  const { at, action, step } = entry
   const isApproval = action === 'signal' && graph.find(({ name }) => name === step)?.kind === 'approval'
   const change = objectIn(entry.change)
   const by = entry.by ?? (isApproval ? textIn(change['by']) : undefined)
+  const reason = entry.reason ?? (isApproval ? textIn(change['comment']) : undefined)
   return {
     at: at.getTime(),
     ...{ action, step, by, reason },

@@ -39,7 +39,7 @@ export function viewStep({ rows, state, written, kept, texts, childId }: ToView)
     skipped: own.skip === undefined ? undefined : skipWords(own.skip),
     kept: own.kept || items.some((item) => item.kept),
     undo: undoOf(acts, texts),
-    items: state.items === undefined ? undefined : itemsOf(state.items, items),
+    items: state.items && itemsOf(state.items, own, items),
     childId,
   }
 }
@@ -77,8 +77,14 @@ function undoOf({ name, undo }: StepSnapshot, texts: Texts): ViewStep['undo'] {
   }
 }
 
-function itemsOf({ items: total, ended, statuses }: MapState, items: readonly StepSnapshot[]): ViewItems {
-  return { total, ended, statuses, some: items.slice(0, ITEMS_SHOWN_MAX).map(barOf) }
+function itemsOf(
+  { items: total, ended, statuses }: MapState,
+  own: StepSnapshot,
+  items: readonly StepSnapshot[],
+): ViewItems {
+  // An item that fails for good cancels the row that would gather the results.
+  const failed = own.status === 'failed' || (own.status === 'cancelled' && (statuses.failed ?? 0) > 0)
+  return { total, ended, statuses, failed, some: items.slice(0, ITEMS_SHOWN_MAX).map(barOf) }
 }
 
 function barOf({ itemKey, status, startedAt, finishedAt, undo }: StepSnapshot): ViewItem {

@@ -1,6 +1,5 @@
 import type {
   Health,
-  HealthFinding,
   ListedRun,
   ListedStep,
   Overview,
@@ -9,6 +8,7 @@ import type {
   RunsPage,
   Session,
 } from '../../src/api.ts'
+import { findingsOn } from './findings.ts'
 
 /** What the fixture answers. */
 export interface Answers {
@@ -18,6 +18,8 @@ export interface Answers {
   readonly counts: RunCounts
   readonly runs: (query: URLSearchParams) => RunsPage
   readonly run: (name: string) => RunPage | undefined
+  /** Of `runs/:id/items…`: what follows the id, and the query. */
+  readonly items?: (path: string, query: URLSearchParams) => unknown
 }
 
 const NOW = Date.parse('2026-11-24T16:16:19.100Z')
@@ -283,37 +285,6 @@ const OVERVIEW: Overview = {
   findings: 4,
 }
 
-const FINDINGS: readonly HealthFinding[] = [
-  {
-    type: 'parked_runs',
-    sentence:
-      'The undo of 41 runs of workflow “fulfil-order” version 3 has failed for good: “chargeCard” (RefundError: refund window closed). Repair the cause, then retry the compensation of all 41 runs; or mark it as undone where somebody refunded by hand.',
-    runs: RUNS.slice(0, 8).map(({ id }) => id),
-    actions: [],
-  },
-  {
-    type: 'version_without_worker',
-    sentence:
-      'No live worker has handlers for workflow “render-labels” version 4: 18 runs cannot go on, the oldest since 17:06:08. Start a worker whose workflows include version 4 of “render-labels”, move the runs to another version, or cancel them.',
-    runs: [RUNS[3]!.id],
-    actions: [],
-  },
-  {
-    type: 'failing_runs',
-    sentence:
-      '212 of 1,020 runs of workflow “send-invoice” version 5 that ended since 17:01 failed, most of them at step “validate”. Read the errors of “validate”, repair the cause, then retry the failed runs.',
-    runs: [RUNS[8]!.id, RUNS[9]!.id],
-    actions: [],
-  },
-  {
-    type: 'late_schedules',
-    sentence:
-      '1 schedule should have fired, the longest due since 16:45 (“sync-prices”). A worker with version 2 of “sync-prices” has to run.',
-    runs: [],
-    actions: [],
-  },
-]
-
 const worker = (
   name: string,
   status: 'live' | 'expired' | 'dead',
@@ -333,7 +304,8 @@ const worker = (
 const HEALTH: Health = {
   readAt: NOW,
   tookMs: 41,
-  findings: FINDINGS,
+  findings: findingsOn(RUNS),
+  lastMinute: { started: count(96), ended: count(94) },
   overview: OVERVIEW,
   workers: [
     worker('orders-1', 'live', 17, 900),
@@ -377,6 +349,12 @@ function runPage(name: string): RunPage | undefined {
     history: [],
     children: [],
   }
+}
+
+/** The page of a run that one run started, and that started more than a branch shows. */
+export function amongOthers(name: string): RunPage | undefined {
+  const page = runPage(name)
+  return page && { ...page, parent: RUNS[1]!, children: RUNS.slice(2) }
 }
 
 export const ANSWERS: Answers = {

@@ -1,19 +1,20 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import { hasPackedChromium, packedChromium } from './packed-chromium.ts'
 
-const executablePath = [process.env['BELAY_CHROMIUM'], '/usr/bin/chromium'].find(
-  (path) => path !== undefined && existsSync(path),
-)
+const given = process.env['BELAY_CHROMIUM'] ?? '/usr/bin/chromium'
+const installed = existsSync(given) ? { executablePath: given } : undefined
 
 /** Why tests in a browser cannot run here; undefined if they can. */
 export const noBrowser =
-  executablePath === undefined
-    ? 'There is no Chromium: install one, or set BELAY_CHROMIUM to its path.'
+  installed === undefined && !hasPackedChromium
+    ? 'There is no Chromium: install one, and set BELAY_CHROMIUM to its path.'
     : undefined
 
-export function startBrowser(): Promise<Browser> {
-  return chromium.launch({ executablePath: executablePath!, args: ['--no-sandbox'] })
+/** What the machine has, else what npm has. */
+export async function startBrowser(): Promise<Browser> {
+  return chromium.launch({ ...(installed ?? (await packedChromium())), args: ['--no-sandbox'] })
 }
 
 export const SIZES = { wide: { width: 1440, height: 900 }, narrow: { width: 390, height: 844 } } as const

@@ -71,6 +71,9 @@ function answer({ answers, failing, asked }: Fixture, path: string, response: Se
   const [root, name] = pathname.slice(1).split('/')
   if (root === 'runs' && name === undefined) return send(response, 200, answers.runs(searchParams))
   if (root === 'runs' && name === 'counts') return send(response, 200, answers.counts)
+  const more = pathname.slice(1).split('/').slice(2).join('/')
+  if (root === 'runs' && more.startsWith('items'))
+    return send(response, 200, answers.items?.(more, searchParams))
   if (root === 'runs') {
     const found = answers.run(decodeURIComponent(name!))
     return found === undefined

@@ -37,6 +37,12 @@ export const STATUSES = {
     },
   }),
   failed: define('failed', { version: 1 }).step('ship', { retry: false, run: fail }),
+  undone: define('undone', { version: 1 }).map('each', {
+    over: () => [1, 2, 3],
+    retry: false,
+    run: ({ item }) => (item === 3 ? fail() : item),
+    compensate: () => {},
+  }),
   completed: define('completed', { version: 1 })
     .map('each', { over: () => Array.from({ length: 450 }, (_, n) => n), run: () => 1 })
     .step('last', { dependsOn: ['each'], run: () => 2 }),

@@ -1,7 +1,8 @@
 import type { Drawing, Shape } from '@belay/graph-view'
 import { type ComponentChildren, h } from 'preact'
+import { useMemo } from 'preact/hooks'
 
-/** A drawing as elements. */
+/** A drawing as elements. What was drawn before and is the same object is not even compared. */
 export function Drawn({
   drawing: { width, height, shapes },
   label,
@@ -13,6 +14,7 @@ export function Drawn({
   readonly role?: 'tree'
   readonly children?: ComponentChildren
 }) {
+  const elements = useMemo(() => shapes.map(elementOf), [shapes])
   return (
     <svg
       class="drawing"
@@ -22,13 +24,15 @@ export function Drawn({
       height={height}
       aria-label={label}
     >
-      {shapes.map(elementOf)}
+      {elements}
       {children}
     </svg>
   )
 }
 
+/** Rows and nodes keep their elements, and so the focus, while others come and go around them. */
 export function elementOf(shape: Shape | string): ComponentChildren {
   if (typeof shape === 'string') return shape
-  return h(shape.tag, shape.attributes, ...shape.children.map(elementOf))
+  const { 'data-row': row, 'data-step': step } = shape.attributes
+  return h(shape.tag, { ...shape.attributes, key: row ?? step }, ...shape.children.map(elementOf))
 }

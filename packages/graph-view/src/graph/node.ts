@@ -18,7 +18,8 @@ export function drawNode(
   scene: Scene,
   step: ViewStep,
   { x, y, width, height }: LayoutNode,
-  isFirst: boolean,
+  /** Its place among all nodes, as only some of them may be drawn. */
+  { index, count, isStop }: { readonly index: number; readonly count: number; readonly isStop: boolean },
 ): { readonly shape: Shape; readonly label: string } {
   const state = scene.states.get(step.name)!
   const shown = shownState(state)
@@ -41,7 +42,9 @@ export function drawNode(
     class: look,
     'data-step': safeText(step.name),
     role: 'treeitem',
-    tabindex: isFirst ? 0 : -1,
+    'aria-posinset': index + 1,
+    'aria-setsize': count,
+    tabindex: isStop ? 0 : -1,
     'aria-label': label,
   }
   return { shape: shape('g', group, ...inside), label }

@@ -7,14 +7,21 @@ import { clockText, countText, durationText, zoneText } from '../time.ts'
 import type { Plan } from './plan.ts'
 
 const TOP = 20
+export const LABELS_HEIGHT = TOP
 export const HATCH = 'belay-hatch'
 
+/** What is drawn, from a height to another. */
+interface Range {
+  readonly y: number
+  readonly height: number
+}
+
 /** All that stands behind the rows: times, folds, the drain, now, the axis. */
-export function drawGround(plan: Plan): readonly Shape[] {
+export function drawGround(plan: Plan, range: Range): readonly Shape[] {
   const { width, axis, scale, times, height } = plan
   const start = shape('path', { class: 'grid-start', d: `M${px(scale.x(times.startAt))} ${TOP}V${height}` })
   return [
-    ...folds(plan),
+    ...folds(plan, range),
     ...header(plan),
     start,
     ...drain(plan),
@@ -26,8 +33,11 @@ function line(plan: Plan, name: string, x: number): Shape {
   return shape('path', { class: name, d: `M${px(x)} ${TOP}V${plan.height}` })
 }
 
-function folds({ scale, height }: Plan): readonly Shape[] {
-  const teeth = Array.from({ length: Math.ceil((height - TOP) / 8) }, (_, index) =>
+function folds({ scale, height }: Plan, range: Range): readonly Shape[] {
+  // In steps of two teeth, so that they stand still while the view moves.
+  const top = TOP + Math.max(0, Math.floor((range.y - TOP) / 16)) * 16
+  const bottom = Math.min(height, range.y + range.height)
+  const teeth = Array.from({ length: Math.max(0, Math.ceil((bottom - top) / 8)) }, (_, index) =>
     index % 2 === 0 ? 'l4 4l-4 4' : 'l-4 4l4 4',
   ).join('')
   return scale.segments
@@ -36,7 +46,7 @@ function folds({ scale, height }: Plan): readonly Shape[] {
       shape('rect', { class: 'fold', x: px(x), y: TOP, width: px(width), height: height - TOP }),
       shape('path', {
         class: 'edge-of-fold',
-        d: [x, x + width].map((edge) => `M${px(edge)} ${TOP}${teeth}`).join(''),
+        d: [x, x + width].map((edge) => `M${px(edge)} ${top}${teeth}`).join(''),
       }),
     ])
 }
@@ -87,8 +97,13 @@ function header(plan: Plan): readonly Shape[] {
   return [...ticks, ...begin, ...folded, ...now, ...zoneName]
 }
 
+/** What the header says, without its lines. */
+export function drawLabels(plan: Plan): readonly Shape[] {
+  return header(plan).filter(({ tag }) => tag === 'text')
+}
+
 /** Over the rows: what stopped it, the drain, the names of the halves, the preview. */
-export function drawMarks(plan: Plan): readonly Shape[] {
+export function drawMarks(plan: Plan, range: Range): readonly Shape[] {
   const { axis, narrow, hasUndo, preview, stoppedAt } = plan
   const previews = plan.previewTop - axis > 15 && !hasUndo
   const halves = narrow
@@ -111,7 +126,7 @@ export function drawMarks(plan: Plan): readonly Shape[] {
     ...halves,
     ...title,
     ...(stoppedAt === undefined ? [] : stopMarks(plan, stoppedAt)),
-    ...previewRows(plan),
+    ...previewRows(plan, range),
   ]
 }
 
@@ -139,9 +154,10 @@ function stopMarks(plan: Plan, stoppedAt: number): readonly Shape[] {
   ]
 }
 
-function previewRows({ preview, previewTop, left, narrow, width }: Plan): readonly Shape[] {
+function previewRows({ preview, previewTop, left, narrow, width }: Plan, range: Range): readonly Shape[] {
   return preview.flatMap(({ step, number, items }, index) => {
     const y = previewTop + 12 + index * 24
+    if (y + 12 < range.y || y - 12 > range.y + range.height) return []
     const name = fitText(step.name, narrow ? width * 0.5 : left - 38)
     const words = `would be undone${items === undefined ? '' : `, ${countText(items, 'item')}`}`
     const note = shape('tspan', { class: 'dim small', dx: 6 }, words)

@@ -48,6 +48,8 @@ export interface Plan {
   /** Steps that were running at that instant. */
   readonly running: readonly string[]
   readonly rows: readonly PlannedRow[]
+  /** The steps without a row, and why. */
+  readonly notBegun: readonly { readonly step: string; readonly why: string }[]
   readonly axis: number
   readonly hasUndo: boolean
   readonly preview: ReturnType<typeof wouldUndo>
@@ -71,7 +73,8 @@ export interface PlannedRow {
 
 const TOP = 30
 
-export function planTimeline(run: ViewRun, options: TimelineOptions): Plan {
+/** Where everything stands, without drawing it: of a large run it is made once, and drawn again and again in part. */
+export function planTimeline(run: ViewRun, options: TimelineOptions = {}): Plan {
   const { width = 1100, zone = 'UTC', compact = false, actions = 0 } = options
   const instant = instantOf(run, options)
   const { at, round, stoppedAt, live } = instant
@@ -153,23 +156,14 @@ function spansOf(
     : [...spans, { startAt: stoppedAt, endAt: Math.min(at, drainedAt) }]
 }
 
-type Unplaced = Omit<Plan, 'rows' | 'running' | 'axis' | 'hasUndo' | 'preview' | 'previewTop' | 'height'>
+type Placed = Pick<Plan, 'rows' | 'notBegun' | 'running' | 'axis' | 'hasUndo' | 'previewTop' | 'height'>
+type Unplaced = Omit<Plan, keyof Placed | 'preview'>
 
 /** Forward rows in the order of the steps; beneath the axis the same ones mirrored. */
-function placeRows(
-  plan: Unplaced,
-  previews: boolean,
-  previewed: number,
-): Pick<Plan, 'rows' | 'running' | 'axis' | 'hasUndo' | 'previewTop' | 'height'> {
-  const { run, at, round, stoppedAt } = plan
-  const begun = run.steps.flatMap((step) => {
-    const state = stateAt(run, step, at, round)
-    const attempts = begunAttempts(plan, step, 'forward')
-    // Skipped by its condition: its handler was not called.
-    const called = attempts.filter(({ ended }) => ended !== 'skipped')
-    const isShown = called.length > 0 || !['pending', 'skipped', 'cancelled'].includes(state.forward)
-    return isShown ? [{ step, state, attempts }] : []
-  })
+function placeRows(plan: Unplaced, previews: boolean, previewed: number): Placed {
+  const all = plan.run.steps.map((step) => begunStep(plan, step))
+  const begun = all.filter(({ isShown }) => isShown)
+  const notBegun = all.flatMap((one) => (one.isShown ? [] : [whyNotBegun(one, plan)]))
   const rows: PlannedRow[] = []
   let y = TOP
   for (const { step, state, attempts } of begun) {
@@ -182,7 +176,7 @@ function placeRows(
     y += row.height
   }
   const axis = y + 15
-  const hasUndo = stoppedAt !== undefined
+  const hasUndo = plan.stoppedAt !== undefined
   y = axis + (hasUndo || previews ? 23 : 8)
   if (hasUndo)
     for (const { step, state } of begun.toReversed()) {
@@ -194,7 +188,26 @@ function placeRows(
     }
   const previewTop = y
   const running = begun.flatMap(({ step, state }) => (state.forward === 'running' ? [step.name] : []))
-  return { rows, running, axis, hasUndo, previewTop, height: Math.ceil(y + previewed * 24 + 8) }
+  return { rows, notBegun, running, axis, hasUndo, previewTop, height: Math.ceil(y + previewed * 24 + 8) }
+}
+
+function begunStep(plan: Unplaced, step: ViewStep) {
+  const state = stateAt(plan.run, step, plan.at, plan.round)
+  const attempts = begunAttempts(plan, step, 'forward')
+  // Skipped by its condition: its handler was not called.
+  const isCalled = attempts.some(({ ended }) => ended !== 'skipped')
+  const isShown = isCalled || !['pending', 'skipped', 'cancelled'].includes(state.forward)
+  return { step, state, attempts, isShown }
+}
+
+function whyNotBegun(
+  { step: { name, skipped }, state: { forward } }: Pick<PlannedRow, 'step' | 'state'>,
+  { stoppedAt }: Unplaced,
+): Plan['notBegun'][number] {
+  if (forward === 'skipped')
+    return { step: name, why: `skipped${skipped === undefined ? '' : `: ${skipped}`}` }
+  if (forward === 'cancelled') return { step: name, why: 'cancelled before it began' }
+  return { step: name, why: stoppedAt === undefined ? 'not begun' : 'not begun when the run stopped' }
 }
 
 function begunAttempts({ at, round }: Unplaced, step: ViewStep, direction: ViewAttempt['direction']) {

@@ -30,7 +30,7 @@ const NAME_X = 26
 export function drawRow(
   plan: Plan,
   row: PlannedRow,
-  isFirst: boolean,
+  isStop: boolean,
 ): { readonly shape: Shape; readonly row: TimelineRow } {
   const { id, step, direction, y, height, center } = row
   const [x1, x2] = extent(plan, row)
@@ -48,7 +48,7 @@ export function drawRow(
     class: 'row',
     'data-row': safeText(id),
     role: 'button',
-    tabindex: isFirst ? 0 : -1,
+    tabindex: isStop ? 0 : -1,
     'aria-label': label,
   }
   const spaced = inside.flatMap((part) => (part.tag === 'text' ? [part, ' '] : [part]))
@@ -66,7 +66,7 @@ function actionsAt(plan: Plan, row: PlannedRow): TimelineRow['actions'] {
 }
 
 /** From the begin of the first bar to the end of the last one. */
-function extent(
+export function extent(
   { at, scale, drainedAt, left }: Plan,
   { attempts, direction }: PlannedRow,
 ): readonly [number, number] {

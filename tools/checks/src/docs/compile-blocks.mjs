@@ -7,11 +7,12 @@ import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('../../../..', import.meta.url))
 
-/** What a reader has installed: the packages, the other dependencies of the examples, drizzle for the schema, what telemetry is sent with, and Vitest. */
+/** What a reader has installed: the packages, the other dependencies of the examples, drizzle for the schema, what telemetry is sent with, what the dashboard is mounted in, and Vitest. */
 const MODULES = [
   'examples/node_modules',
   'packages/workflow-postgres/node_modules',
   'tools/checks/node_modules',
+  'packages/dashboard/node_modules',
   'node_modules',
 ]
 

@@ -205,7 +205,7 @@ export const RULES = [
     ],
   },
   // What stands beside the packages: no rooms to keep apart, but no circle either.
-  ...['bench', 'tools/chaos', 'tools/limits-soak', 'tools/simulation'].map((folder) => ({
+  ...['bench', 'playground', 'tools/chaos', 'tools/limits-soak', 'tools/simulation'].map((folder) => ({
     folder,
     circlesOnly: true,
     externals: [],

@@ -1,55 +1,168 @@
 import type { GlyphState } from '@belay/graph-view'
+import { useState } from 'preact/hooks'
 import { Link } from 'wouter'
-import type { HealthFinding } from '../../../src/api.ts'
+import type { HealthFinding, OfferedHere } from '../../../src/api.ts'
+import { CAPABILITY_OF } from '../../../src/capabilities.ts'
+import { downSince } from '../answer.tsx'
 import { Glyph } from '../glyph.tsx'
-import { figure, shortId } from '../words.ts'
+import { ActionDialog } from '../run/action-dialog.tsx'
+import { ActButton } from '../run/run.tsx'
+import { useRun } from '../run/use-run.ts'
+import { Copy } from '../shell/copy.tsx'
+import { withTimes } from '../shell/times.ts'
+import { useCell } from '../stored.ts'
+import { figure, nameOf, shortId } from '../words.ts'
 
 const RUNS_MAX = 3
 
-/** What the doctor found, the worst first. */
-export function Findings({ findings }: { readonly findings: readonly HealthFinding[] }) {
-  if (findings.length === 0)
-    return (
-      <p class="line s-completed">
-        <Glyph state="completed" />
-        <span class="in-order">
-          Every live run can go on: each version has a worker with its handlers, nothing is overdue, no undo
-          is parked, no queue grows, and the store refuses nothing.
-        </span>
-      </p>
-    )
+type Act = (action: OfferedHere) => void
+
+/** What the doctor found, the worst first, each with what helps. */
+export function Findings({
+  findings,
+  now,
+}: {
+  readonly findings: readonly HealthFinding[]
+  /** By the store's clock. */
+  readonly now: number
+}) {
+  const [action, act] = useState<OfferedHere>()
   return (
-    <ol class="findings">
-      {findings.map((finding) => (
-        <Found key={`${finding.type} ${finding.sentence}`} finding={finding} />
-      ))}
-    </ol>
+    <>
+      {findings.length === 0 && <InOrder />}
+      <ol class="findings">
+        {findings.map((finding, index) => (
+          <Found key={keyOf(finding, index)} finding={finding} now={now} act={act} />
+        ))}
+      </ol>
+      {/* What was done may end the finding: the dialog stays to tell what came of it. */}
+      {action?.run !== undefined && (
+        <Acting key={action.run} action={action} runId={action.run} onClose={() => act(undefined)} />
+      )}
+    </>
   )
 }
 
-function Found({ finding: { type, sentence, runs } }: { readonly finding: HealthFinding }) {
-  const [first, ...rest] = sentencesOf(sentence)
-  const more = runs.length - RUNS_MAX
+/** The same as long as it is about the same: its sentence and its commands hold instants, which move with each read. */
+function keyOf({ type, query, runs }: HealthFinding, index: number): string {
+  return `${type} ${query ?? runs[0] ?? index}`
+}
+
+function InOrder() {
+  return (
+    <p class="line s-completed">
+      <Glyph state="completed" />
+      <span class="in-order">
+        Every live run can go on: each version has a worker with its handlers, nothing is overdue, no undo is
+        parked, no queue grows, and the store refuses nothing.
+      </span>
+    </p>
+  )
+}
+
+function Acting({
+  action,
+  runId,
+  onClose,
+}: {
+  readonly action: OfferedHere
+  readonly runId: string
+  readonly onClose: () => void
+}) {
+  const { data } = useRun(runId)
+  const about = data === undefined ? runId : `${nameOf(data.run)}, ${data.run.workflow} v${data.run.version}`
+  return <ActionDialog action={action} runId={runId} about={about} onClose={onClose} />
+}
+
+function Found({
+  finding,
+  now,
+  act,
+}: {
+  readonly finding: HealthFinding
+  readonly now: number
+  readonly act: Act
+}) {
+  const { type, sentence, commands } = finding
+  const [first, ...rest] = sentencesOf(withTimes(sentence, now))
   return (
     <li>
       <Glyph state={stateOf(type)} label={type.replaceAll('_', ' ')} />
       <div>
         <p class="said">{first}</p>
         {rest.length > 0 && <p class="remedy">{rest.join(' ')}</p>}
+        {commands.map((command, index) => (
+          <p key={index} class="command">
+            <code>{command}</code>
+            <Copy text={command} of={command} />
+          </p>
+        ))}
       </div>
-      {runs.length > 0 && (
-        <p class="named">
-          {runs.slice(0, RUNS_MAX).map((run) => (
-            <Link key={run} href={`/runs/${run}`}>
-              <code>{shortId(run)}</code>
-            </Link>
-          ))}
-          {more > 0 && <span class="weak">and {figure(more)} more</span>}
-        </p>
-      )}
+      <Helps finding={finding} act={act} />
     </li>
   )
 }
+
+/** The first runs with what may be done about each, and the way to all of them. */
+function Helps({
+  finding: { type, runs, actions, query },
+  act,
+}: {
+  readonly finding: HealthFinding
+  readonly act: Act
+}) {
+  const isStale = useCell(downSince) !== undefined
+  const others = actions.flatMap(({ run }) => (run === undefined || runs.includes(run) ? [] : [run]))
+  const named = [...new Set([...runs, ...others])]
+  const shown = named.slice(0, RUNS_MAX)
+  const lacking = new Set(actions.flatMap(({ verb, denied }) => (denied ? [CAPABILITY_OF[verb]] : [])))
+  return (
+    <div class="helps">
+      {shown.map((run) => (
+        <p key={run}>
+          {actions
+            .filter((each) => each.run === run)
+            .map((each, index) => (
+              <ActButton
+                key={`${each.verb}${each.step}`}
+                action={each}
+                act={act}
+                isMain={index === 0 && run === shown[0]}
+                isOff={isStale}
+              />
+            ))}
+          <Link class="run-link" href={`/runs/${run}`}>
+            <code>{shortId(run)}</code>
+          </Link>
+        </p>
+      ))}
+      {lacking.size > 0 && <p class="weak">You lack {[...lacking].join(' and ')}.</p>}
+      {query !== undefined && (
+        <Link class="button" href={`/runs?${query}`}>
+          Show its runs
+        </Link>
+      )}
+      {query === undefined && named.length > shown.length && (
+        <p class="weak">and {figure(named.length - shown.length)} more</p>
+      )}
+      {WORKERS.has(type) && (
+        <a class="button" href="#workers">
+          Show the workers
+        </a>
+      )}
+    </div>
+  )
+}
+
+const WORKERS: ReadonlySet<string> = new Set([
+  'version_without_worker',
+  'dead_worker',
+  'unknown_leases',
+  'overdue_steps',
+  'no_free_slots',
+  'growing_queue',
+  'late_schedules',
+])
 
 /** What is the matter, then the remedy. */
 function sentencesOf(text: string): readonly string[] {

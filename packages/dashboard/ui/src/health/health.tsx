@@ -17,8 +17,8 @@ export function Health() {
       {(answer: HealthAnswer) => (
         <>
           <Head health={answer} readAt={health.dataUpdatedAt} check={health.refetch} />
-          <Findings findings={answer.findings} />
-          <Tiles overview={answer.overview} />
+          <Findings findings={answer.findings} now={answer.readAt} />
+          <Tiles health={answer} />
           <Workers workers={answer.workers} now={answer.readAt} />
         </>
       )}

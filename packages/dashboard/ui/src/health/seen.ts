@@ -1,17 +1,19 @@
 import { useEffect, useState } from 'preact/hooks'
-import type { Overview } from '../../../src/api.ts'
+import type { Health } from '../../../src/api.ts'
 
 const KEPT_MAX = 300
 
-/** The overviews of the last ten minutes that this tab saw, oldest first. They outlive the screen. */
-let seen: readonly Overview[] = []
+type Figures = Pick<Health, 'readAt' | 'overview' | 'lastMinute'>
 
-export function useSeen(overview: Overview): readonly Overview[] {
+/** The figures of the last ten minutes that this tab saw, oldest first. They outlive the screen. */
+let seen: readonly Figures[] = []
+
+export function useSeen(figures: Figures): readonly Figures[] {
   const [, shown] = useState(0)
   useEffect(() => {
-    if (seen.at(-1)?.readAt === overview.readAt) return
-    seen = [...seen, overview].slice(-KEPT_MAX)
+    if (seen.at(-1)?.readAt === figures.readAt) return
+    seen = [...seen, figures].slice(-KEPT_MAX)
     shown(seen.length)
-  }, [overview.readAt])
-  return seen.length === 0 ? [overview] : seen
+  }, [figures.readAt])
+  return seen.length === 0 ? [figures] : seen
 }

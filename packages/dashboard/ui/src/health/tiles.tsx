@@ -1,6 +1,6 @@
 import { glyphOf } from '@belay/graph-view'
 import { Link } from 'wouter'
-import type { Overview } from '../../../src/api.ts'
+import type { Health, Overview } from '../../../src/api.ts'
 import { Glyph } from '../glyph.tsx'
 import { LIVE, wordOf } from '../status.ts'
 import { capped, instant, span } from '../words.ts'
@@ -8,27 +8,37 @@ import { useSeen } from './seen.ts'
 import { Spark } from './spark.tsx'
 
 /** Four figures, and how they went since this tab looks at them. */
-export function Tiles({ overview }: { readonly overview: Overview }) {
-  const seen = useSeen(overview)
+export function Tiles({ health }: { readonly health: Health }) {
+  const seen = useSeen(health)
+  const { overview, lastMinute, readAt } = health
   const { ready, parkedUndos } = overview
-  const tile = { since: seen[0]!.readAt, until: overview.readAt }
-  const runs = seen.map((one) => sum(one))
-  const live = { count: sum(overview), capped: Object.values(overview.liveRuns).some((one) => one.capped) }
+  const tile = { since: seen[0]!.readAt, until: readAt }
   return (
     <section class="tiles" aria-label="Figures">
-      <Tile {...tile} name="Ready steps" value={capped(ready)} figures={seen.map((one) => one.ready.count)} />
+      <Tile
+        {...tile}
+        name="Ready steps"
+        value={capped(ready)}
+        figures={seen.map((one) => one.overview.ready.count)}
+      />
       <Tile
         {...tile}
         name="Oldest ready step"
         value={ready.count === 0 ? 'none' : span(ready.oldestAgeMs)}
-        figures={seen.map((one) => one.ready.oldestAgeMs)}
+        figures={seen.map((one) => one.overview.ready.oldestAgeMs)}
       />
-      <Tile {...tile} name="Live runs" value={capped(live)} figures={runs} />
+      <Tile
+        {...tile}
+        name="Runs ended in a minute"
+        value={capped(lastMinute.ended)}
+        beside={`${capped(lastMinute.started)} started`}
+        figures={seen.map((one) => one.lastMinute.ended.count)}
+      />
       <Tile
         {...tile}
         name="Parked undos"
         value={capped(parkedUndos)}
-        figures={seen.map((one) => one.parkedUndos.count)}
+        figures={seen.map((one) => one.overview.parkedUndos.count)}
         looks={parkedUndos.count > 0 ? 's-parked' : undefined}
       />
       <Statuses overview={overview} />
@@ -36,24 +46,24 @@ export function Tiles({ overview }: { readonly overview: Overview }) {
   )
 }
 
-function sum({ liveRuns }: Overview): number {
-  return Object.values(liveRuns).reduce((total, { count }) => total + count, 0)
-}
-
 interface TileProps {
   readonly name: string
   readonly value: string
+  /** In small, beside the value. */
+  readonly beside?: string
   readonly figures: readonly number[]
   readonly looks?: string | undefined
   readonly since: number
   readonly until: number
 }
 
-function Tile({ name, value, figures, looks = 's-ink', since, until }: TileProps) {
+function Tile({ name, value, beside, figures, looks = 's-ink', since, until }: TileProps) {
   return (
     <div>
       <h2>{name}</h2>
-      <p class="value">{value}</p>
+      <p class="value">
+        {value} {beside && <small>{beside}</small>}
+      </p>
       <Spark figures={figures} looks={looks} />
       <p class="ends">
         <span>{instant(since, until)}</span>

@@ -1,14 +1,17 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import type { ActionRequest, ActionResult, OfferedHere, RunPage } from '../../../src/api.ts'
+import type { ActionRequest, ActionResult, OfferedHere } from '../../../src/api.ts'
 import { Dialog } from '../dialog.tsx'
-import { nameOf } from '../words.ts'
+import { withTimes } from '../shell/times.ts'
 import { write } from '../write.ts'
 import { VERBS, type VerbWords } from './verbs.ts'
 
 interface DialogProps {
-  readonly page: RunPage
   readonly action: OfferedHere
+  /** The run, unless the action is about another. */
+  readonly runId: string
+  /** Which run that is. */
+  readonly about: string
   readonly onClose: () => void
 }
 
@@ -19,11 +22,11 @@ interface Given {
 }
 
 /** Nothing is written unseen: the dialog begins with the engine's dry run, asks for a reason, and shows what came of it. */
-export function ActionDialog({ page: { run }, action, onClose }: DialogProps) {
+export function ActionDialog({ action, runId, about, onClose }: DialogProps) {
   const form = useRef<HTMLFormElement>(null)
   const words = VERBS[action.verb]
   const [given, setGiven] = useState<Given>({ asked: '', reason: '' })
-  const { result, isDone, isBusy, go } = useAction(action.run ?? run.id, action, given)
+  const { result, isDone, isBusy, go } = useAction(action.run ?? runId, action, given)
   const isRefused = result?.refused !== undefined
   const submit = (event: Event) => {
     event.preventDefault()
@@ -35,11 +38,9 @@ export function ActionDialog({ page: { run }, action, onClose }: DialogProps) {
         <h2>
           {words.title} {action.step}
         </h2>
-        <p class="weak">
-          {nameOf(run)}, {run.workflow} v{run.version}
-        </p>
+        <p class="weak">{about}</p>
         <p class={isRefused ? 'outcome refused' : 'outcome'} role="status">
-          {result?.sentence ?? 'Asking what would happen…'}
+          {result ? withTimes(result.sentence) : 'Asking what would happen…'}
         </p>
         {!isDone && <Fields words={words} given={given} onGiven={setGiven} />}
         <div class="dialog-buttons">

@@ -1,67 +1,98 @@
-import { drawGraph, drawMinimap, type Graph, layoutGraph } from '@belay/graph-view'
+import { drawGraph, type Graph, layoutGraph, safeText } from '@belay/graph-view'
 import { useMemo, useState } from 'preact/hooks'
 import { Link } from 'wouter'
+import type { OpenStep } from '../../../src/api.ts'
 import { Drawn } from '../drawn.tsx'
-import { nameOf } from '../words.ts'
-import { roam, type Way } from './roam.ts'
+import { figure, nameOf } from '../words.ts'
+import { FindStep } from './find-step.tsx'
+import { Minimap } from './minimap.tsx'
+import { useRoam, type Way } from './roam.ts'
 import { ActButton, type TabProps } from './run.tsx'
+import { LARGE, useSeen } from './use-seen.ts'
+import { useSettled, useShape } from './use-settled.ts'
 import { useWidth } from './use-width.ts'
 
 /** The graph, with the way taken and the order of the undo; below it what each open step waits for. `at`: the instant that is drawn. */
 export function GraphTab({ page, act, isStale, at }: TabProps & { readonly at?: number }) {
-  const { run, open } = page
+  const run = useSettled(page.run)
   const [order, setOrder] = useState(run.stoppedAt !== undefined)
   const [host, width] = useWidth()
   const vertical = width < 640
+  const instant = at ?? run.finishedAt ?? run.readAt
+  const isLarge = run.steps.length >= LARGE
+  const view = useSeen(host, !isLarge)
+  const { stop, ...roam } = useRoam(host, 'data-step')
   // The shape of a run changes only with its definition: a large one is laid out once.
-  const shape = run.steps.map(({ name, dependsOn }) => `${name}<${dependsOn}`).join()
-  const layout = useMemo(() => layoutGraph(run.steps, { vertical }), [shape, vertical])
-  const options = { at: at ?? run.finishedAt ?? run.readAt, order, layout, vertical }
-  const drawing = drawGraph(run, options)
+  const shape = useShape(run.steps)
+  const layout = useMemo(() => layoutGraph(shape, { vertical }), [shape, vertical])
+  const drawing = useMemo(
+    () => drawGraph(run, { at: instant, order, layout, vertical, view, stop }),
+    [run, instant, order, layout, vertical, view, stop],
+  )
+  const names = useMemo(() => shape.map(({ name }) => name), [shape])
   return (
     <section class="graph">
       <div class="bar">
         <label class="check">
           <input type="checkbox" checked={order} onChange={() => setOrder(!order)} /> Order of the undo
         </label>
+        <FindStep names={names} onFound={(name) => roam.show(safeText(name))} />
         <span class="weak grow">Arrow keys follow the edges</span>
         <Link href={`/runs/${run.id}/steps`}>The same as a table</Link>
       </div>
       {/* biome-ignore lint/a11y/noStaticElementInteractions: for the nodes inside, which are the tab stops. */}
-      <div ref={host} class="canvas" onKeyDown={(event) => roam(event, '[data-step]', along(drawing.nodes))}>
+      <div
+        ref={host}
+        class={isLarge ? 'canvas tall' : 'canvas'}
+        onFocusIn={roam.onFocusIn}
+        onKeyDown={(event) => roam.onKeyDown(event, along(drawing.nodes))}
+      >
         <Drawn drawing={drawing} label={`Graph of ${nameOf(run)}`} role="tree" />
       </div>
-      {drawing.width > width && (
-        <div class="minimap" aria-hidden>
-          <Drawn drawing={drawMinimap(run, options)} label="" />
-        </div>
-      )}
-      {at === undefined && open.length > 0 && (
-        <>
-          <h2>Open steps, and what each waits for</h2>
-          <ul class="open-steps">
-            {open.map(({ step, sentence, actions }) => (
-              <li key={step}>
-                <p>{sentence}</p>
-                <div>
-                  {actions.map((action) => (
-                    <ActButton key={action.verb} action={action} act={act} isMain={false} isOff={isStale} />
-                  ))}
-                </div>
-              </li>
-            ))}
-          </ul>
-        </>
-      )}
+      {(isLarge || drawing.width > width) && <Minimap run={run} at={instant} layout={layout} host={host} />}
+      {at === undefined && <OpenSteps page={page} act={act} isStale={isStale} />}
     </section>
+  )
+}
+
+/** Nobody reads more sentences than these; the table has them all. */
+const OPEN_MAX = 20
+
+function OpenSteps({ page: { run, open }, act, isStale }: TabProps) {
+  if (open.length === 0) return null
+  const isActed = ({ actions }: OpenStep) => actions.length > 0
+  // Those that wait for a person must not be among those that are left out.
+  const told =
+    open.length <= OPEN_MAX ? open : [...open.filter(isActed), ...open.filter((one) => !isActed(one))]
+  return (
+    <>
+      <h2>Open steps, and what each waits for</h2>
+      <ul class="open-steps">
+        {told.slice(0, OPEN_MAX).map(({ step, sentence, actions }) => (
+          <li key={step}>
+            <p>{sentence}</p>
+            <div>
+              {actions.map((action) => (
+                <ActButton key={action.verb} action={action} act={act} isMain={false} isOff={isStale} />
+              ))}
+            </div>
+          </li>
+        ))}
+      </ul>
+      {open.length > OPEN_MAX && (
+        <p class="legend">
+          {figure(open.length - OPEN_MAX)} more steps are open:{' '}
+          <Link href={`/runs/${run.id}/steps`}>all in a table</Link>.
+        </p>
+      )}
+    </>
   )
 }
 
 /** To a screen reader it is a tree: right and left follow the edges, up and down stay in the layer. */
 function along(nodes: Graph['nodes']): Way {
-  const byName = new Map(nodes.map((node) => [node.step, node]))
-  return (elements, from, key) => {
-    const node = byName.get(elements[from]?.getAttribute('data-step') ?? '')
+  return (from, key) => {
+    const node = nodes.find(({ step }) => safeText(step) === from)
     if (node === undefined) return undefined
     const layer = nodes.filter((one) => one.layer === node.layer).toSorted((one, other) => one.y - other.y)
     const place = layer.indexOf(node)
@@ -73,6 +104,6 @@ function along(nodes: Graph['nodes']): Way {
       Home: nodes[0]?.step,
       End: nodes.at(-1)?.step,
     }[key]
-    return elements.find((element) => element.getAttribute('data-step') === to)
+    return to === undefined ? undefined : safeText(to)
   }
 }

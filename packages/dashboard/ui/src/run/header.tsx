@@ -1,5 +1,6 @@
 import type { RunPage } from '../../../src/api.ts'
 import { Status } from '../glyph.tsx'
+import { withTimes } from '../shell/times.ts'
 import { fullInstant, instant, nameOf, span } from '../words.ts'
 
 /** Which run, how it stands, and why. */
@@ -16,7 +17,7 @@ export function RunHeader({
         <Title>{nameOf(run)}</Title>
         <Status status={run.status} />
       </div>
-      <p class="why">{why}</p>
+      <p class="why">{withTimes(why, run.readAt)}</p>
       <p class="weak">
         {run.workflow} v{run.version}, started{' '}
         <time title={fullInstant(run.createdAt)}>{instant(run.createdAt, run.readAt)}</time>,{' '}

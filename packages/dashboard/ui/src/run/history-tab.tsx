@@ -1,4 +1,5 @@
-import { useState } from 'preact/hooks'
+import type { ViewRun } from '@belay/graph-view'
+import { useMemo, useState } from 'preact/hooks'
 import { fullInstant, instant as shown } from '../words.ts'
 import { GraphTab } from './graph-tab.tsx'
 import type { TabProps } from './run.tsx'
@@ -13,13 +14,7 @@ export function HistoryTab(props: TabProps) {
   const [chosen, choose] = useState<number>()
   const at = chosen ?? to
   const setAt = (instant: number) => choose(instant < to ? instant : undefined)
-  const stops = [
-    ...new Set(
-      run.steps.flatMap(({ known }) => known.flatMap(({ startAt, endAt }) => [startAt, endAt ?? to])),
-    ),
-  ]
-    .filter((each) => each >= from && each <= to)
-    .toSorted((one, other) => one - other)
+  const stops = useMemo(() => stopsOf(run.steps, from, to), [run.steps, from, to])
   const step = (forward: boolean) => {
     const next = forward ? stops.find((each) => each > at) : stops.findLast((each) => each < at)
     setAt(next ?? (forward ? to : from))
@@ -72,4 +67,10 @@ export function HistoryTab(props: TabProps) {
       </ol>
     </section>
   )
+}
+
+/** The instants at which something began or ended, in their order. */
+function stopsOf(steps: ViewRun['steps'], from: number, to: number): readonly number[] {
+  const all = steps.flatMap(({ known }) => known.flatMap(({ startAt, endAt }) => [startAt, endAt ?? to]))
+  return [...new Set(all)].filter((each) => each >= from && each <= to).toSorted((one, other) => one - other)
 }

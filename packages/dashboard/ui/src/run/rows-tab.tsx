@@ -1,5 +1,6 @@
 import type { Rows } from '../../../src/api.ts'
 import { useLive } from '../live.ts'
+import { Copy } from '../shell/copy.tsx'
 import { Code } from './code.tsx'
 import type { TabProps } from './run.tsx'
 
@@ -13,9 +14,7 @@ export function RowsTab({ page: { run } }: TabProps) {
         <details key={title} open>
           <summary>{title}</summary>
           <Code>{sql}</Code>
-          <button type="button" class="button" onClick={() => void navigator.clipboard.writeText(sql)}>
-            Copy
-          </button>
+          <Copy text={sql} of={title} />
         </details>
       ))}
     </section>

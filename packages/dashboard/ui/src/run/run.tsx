@@ -3,11 +3,15 @@ import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { Link } from 'wouter'
 import type { OfferedHere, RunPage } from '../../../src/api.ts'
+import { CAPABILITY_OF } from '../../../src/capabilities.ts'
 import { Answer, downSince } from '../answer.tsx'
 import { Status } from '../glyph.tsx'
+import { zone } from '../settings.ts'
+import { pageWithTimes } from '../shell/times.ts'
 import { useCell } from '../stored.ts'
-import { counted, fullInstant, instant, nameOf, span } from '../words.ts'
+import { fullInstant, instant, nameOf, span } from '../words.ts'
 import { ActionDialog } from './action-dialog.tsx'
+import { Family } from './children.tsx'
 import { GraphTab } from './graph-tab.tsx'
 import { HistoryTab } from './history-tab.tsx'
 import { PayloadsTab } from './payloads-tab.tsx'
@@ -41,7 +45,12 @@ export interface TabProps {
 export function RunScreen({ name, tab }: { readonly name: string; readonly tab: string | undefined }) {
   const run = useRun(name)
   const shown = tab !== undefined && tab in TABS ? (tab as TabName) : 'timeline'
-  return <Answer of={run}>{(page: RunPage) => <Screen name={name} page={page} tab={shown} />}</Answer>
+  useCell(zone)
+  return (
+    <Answer of={run}>
+      {(page: RunPage) => <Screen name={name} page={pageWithTimes(page)} tab={shown} />}
+    </Answer>
+  )
 }
 
 function Screen({
@@ -55,9 +64,11 @@ function Screen({
 }) {
   const [action, setAction] = useState<OfferedHere>()
   const isStale = useCell(downSince) !== undefined
+  const { run } = page
   return (
     <article class="run">
       <Header page={page} act={setAction} isStale={isStale} />
+      <Family page={page} />
       <nav class="tabs" aria-label="Views of this run">
         {(Object.keys(TABS) as TabName[]).map((each) => (
           <Link
@@ -72,7 +83,14 @@ function Screen({
         ))}
       </nav>
       <Tab name={tab} page={page} act={setAction} isStale={isStale} />
-      {action && <ActionDialog page={page} action={action} onClose={() => setAction(undefined)} />}
+      {action && (
+        <ActionDialog
+          action={action}
+          runId={run.id}
+          about={`${nameOf(run)}, ${run.workflow} v${run.version}`}
+          onClose={() => setAction(undefined)}
+        />
+      )}
     </article>
   )
 }
@@ -156,7 +174,9 @@ export function ActButton({
   readonly isMain: boolean
   readonly isOff: boolean
 }) {
-  const title = action.denied ? 'You may not do this here: ask whoever runs this dashboard.' : undefined
+  const title = action.denied
+    ? `You may not do this here: you lack ${CAPABILITY_OF[action.verb]}. Ask whoever runs this dashboard for it.`
+    : undefined
   return (
     <button
       type="button"
@@ -171,7 +191,7 @@ export function ActButton({
 }
 
 function Facts({ page }: Pick<TabProps, 'page'>) {
-  const { run, effects, parent, children } = page
+  const { run, effects } = page
   const now = run.readAt
   const facts: (readonly [string, ComponentChildren])[] = [
     ['Started', <time title={fullInstant(run.createdAt)}>{instant(run.createdAt, now)}</time>],
@@ -191,10 +211,6 @@ function Facts({ page }: Pick<TabProps, 'page'>) {
     ...(effects.undone + effects.remain + effects.kept + effects.unknown === 0
       ? []
       : [['Effects', <Effects effects={effects} />] as const]),
-    ...(parent === undefined
-      ? []
-      : [['Started by', <Link href={`/runs/${parent.id}`}>{nameOf(parent)}</Link>] as const]),
-    ...(children.length === 0 ? [] : [['Children', <Children children={children} />] as const]),
     ...(page.tags.length === 0 ? [] : [['Tags', page.tags.join(', ')] as const]),
   ]
   return (
@@ -216,21 +232,5 @@ function Effects({ effects: { undone, remain, kept, unknown } }: { readonly effe
       {kept > 0 && `, ${kept} kept`}
       {unknown > 0 && `, ${unknown} unknown`}
     </>
-  )
-}
-
-function Children({ children }: { readonly children: RunPage['children'] }) {
-  return (
-    <details class="children">
-      <summary>{counted(children.length, 'run')}</summary>
-      <ul>
-        {children.map((child) => (
-          <li key={child.id}>
-            <Status status={child.status} /> <Link href={`/runs/${child.id}`}>{nameOf(child)}</Link>{' '}
-            <span class="weak">{child.workflow}</span>
-          </li>
-        ))}
-      </ul>
-    </details>
   )
 }

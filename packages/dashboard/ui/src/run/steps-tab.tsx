@@ -1,61 +1,108 @@
 import { type StepState, stateAt, type ViewStep } from '@belay/graph-view'
+import { useMemo, useRef, useState } from 'preact/hooks'
 import { Link } from 'wouter'
+import type { OpenStep } from '../../../src/api.ts'
 import { Status } from '../glyph.tsx'
-import { counted, figure, instant, span } from '../words.ts'
+import { counted, instant, span } from '../words.ts'
+import { FindStep, isFound } from './find-step.tsx'
+import { Items } from './items.tsx'
 import { ActButton, type TabProps } from './run.tsx'
+import { useRows } from './use-rows.ts'
+import { LARGE, useSeen } from './use-seen.ts'
 
-/** The steps as a table: the twin of graph and timeline, with every attempt that is known. */
+/** The steps as a table: the twin of graph and timeline, with every attempt that is known. Of a large run, only the rows in sight are there. */
 export function StepsTab({ page, act, isStale }: TabProps) {
   const { run, open } = page
+  const host = useRef<HTMLElement>(null)
+  const [text, setText] = useState('')
+  const names = useMemo(() => run.steps.map(({ name }) => name), [run.steps])
+  const found = useMemo(() => run.steps.filter(({ name }) => isFound(name, text)), [run.steps, text])
+  const waits = useMemo(() => new Map(open.map((each) => [each.step, each])), [open])
+  const isLarge = run.steps.length >= LARGE
+  const rows = useRows(host, found, useSeen(host, !isLarge))
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard.
-    <section class="scroller" tabIndex={0} aria-label="Steps">
-      <table class="steps">
-        <thead>
-          <tr>
-            <th>Status</th>
-            <th>Step</th>
-            <th>After</th>
-            <th>Attempts</th>
-            <th>Undo</th>
-            <th>What it waits for, and errors</th>
-          </tr>
-        </thead>
-        <tbody>
-          {run.steps.map((step) => {
-            const state = stateAt(run, step, run.readAt)
-            const waits = open.find((each) => each.step === step.name)
-            return (
-              <tr key={step.name}>
-                <td>
-                  <Status status={isUndoShown(state) ? step.status : state.forward} />
-                </td>
-                <th scope="row">
-                  {step.name}
-                  {step.kind !== 'work' && <span class="weak"> {step.kind}</span>}
-                </th>
-                <td class="weak">{step.dependsOn.join(', ')}</td>
-                <td>
-                  <Attempts step={step} now={run.readAt} />
-                </td>
-                <td>{undoWord(step, state)}</td>
-                <td>
-                  {waits && <p>{waits.sentence}</p>}
-                  {!waits && step.skipped && <p>Skipped: {step.skipped}.</p>}
-                  {step.error && <p class="s-failed">{step.error}</p>}
-                  {step.undo?.error && <p class="s-undoing">Undo: {step.undo.error}</p>}
-                  {step.items && <Items step={step} />}
-                  {step.childId && <Link href={`/runs/${step.childId}`}>Its run</Link>}
-                  {waits?.actions.map((action) => (
-                    <ActButton key={action.verb} action={action} act={act} isMain={false} isOff={isStale} />
-                  ))}
-                </td>
-              </tr>
-            )
-          })}
-        </tbody>
-      </table>
-    </section>
+    <>
+      <div class="bar">
+        <FindStep names={names} onText={setText} />
+      </div>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard. */}
+      <section ref={host} class={isLarge ? 'scroller tall' : 'scroller'} tabIndex={0} aria-label="Steps">
+        <table class="steps" aria-rowcount={found.length + 1}>
+          <thead>
+            <tr aria-rowindex={1}>
+              <th>Status</th>
+              <th>Step</th>
+              <th>After</th>
+              <th>Attempts</th>
+              <th>Undo</th>
+              <th>What it waits for, and errors</th>
+            </tr>
+          </thead>
+          <tbody>
+            <Gap height={rows.above} />
+            {found.slice(rows.from, rows.to).map((step, index) => (
+              <Row
+                key={step.name}
+                index={rows.from + index}
+                step={step}
+                wait={waits.get(step.name)}
+                {...{ page, act, isStale }}
+              />
+            ))}
+            <Gap height={rows.below} />
+          </tbody>
+        </table>
+      </section>
+    </>
+  )
+}
+
+/** In place of rows that are not in sight. An attribute, as the page's policy forbids inline styles. */
+function Gap({ height }: { readonly height: number }) {
+  if (height === 0) return null
+  return (
+    <tr aria-hidden class="gap">
+      <td colSpan={6}>
+        <svg width={1} height={height} aria-hidden="true" />
+      </td>
+    </tr>
+  )
+}
+
+interface RowProps extends TabProps {
+  readonly index: number
+  readonly step: ViewStep
+  readonly wait: OpenStep | undefined
+}
+
+function Row({ page: { run }, act, isStale, index, step, wait }: RowProps) {
+  const state = stateAt(run, step, run.readAt)
+  return (
+    <tr aria-rowindex={index + 2} data-name={step.name}>
+      <td>
+        <Status status={isUndoShown(state) ? step.status : state.forward} />
+      </td>
+      <th scope="row">
+        {step.name}
+        {step.kind !== 'work' && <span class="weak"> {step.kind}</span>}
+      </th>
+      <td class="weak">{step.dependsOn.join(', ')}</td>
+      <td>
+        <Attempts step={step} now={run.readAt} />
+      </td>
+      <td>{undoWord(step, state)}</td>
+      <td>
+        {wait && <p>{wait.sentence}</p>}
+        {!wait && step.skipped && <p>Skipped: {step.skipped}.</p>}
+        {step.error && <p class="s-failed">{step.error}</p>}
+        {step.undo?.error && <p class="s-undoing">Undo: {step.undo.error}</p>}
+        {step.items && <Items runId={run.id} map={step.name} items={step.items} />}
+        {step.childId && <Link href={`/runs/${step.childId}`}>Its run</Link>}
+        {wait?.actions.map((action) => (
+          <ActButton key={action.verb} action={action} act={act} isMain={false} isOff={isStale} />
+        ))}
+      </td>
+    </tr>
   )
 }
 
@@ -92,43 +139,6 @@ function undoWord(step: ViewStep, { undo }: StepState): string {
   if (undo !== undefined) return undo
   if (step.kept) return 'kept'
   if (step.irreversible) return 'cannot be undone'
-  return step.compensate === 'never' ? 'none' : 'has one'
-}
-
-/** A square for each item that was read, the failed first. */
-function Items({ step: { items } }: { readonly step: ViewStep }) {
-  if (items === undefined) return null
-  const failed = (items.statuses.failed ?? 0) + (items.statuses.compensation_failed ?? 0)
-  const isFailed = (status: string) => status === 'failed' || status === 'compensation_failed'
-  const some = items.some.toSorted(
-    (one, other) => Number(isFailed(other.status)) - Number(isFailed(one.status)),
-  )
-  return (
-    <div class="items">
-      <p>
-        {figure(items.ended)} of {counted(items.total, 'item')}
-        {failed > 0 && `, ${figure(failed)} failed`}
-      </p>
-      <svg
-        class="heat"
-        viewBox={`0 0 320 ${Math.ceil(some.length / 40) * 8}`}
-        width={320}
-        role="img"
-        aria-label={`${items.ended} of ${items.total} items ended, ${failed} failed`}
-      >
-        {some.map((item, index) => (
-          <rect
-            key={item.key}
-            class={`cell i-${item.status}`}
-            x={(index % 40) * 8}
-            y={Math.floor(index / 40) * 8}
-            width={7}
-            height={7}
-          >
-            <title>{`${item.key}: ${item.status}`}</title>
-          </rect>
-        ))}
-      </svg>
-    </div>
-  )
+  if (step.compensate === 'never') return 'none'
+  return step.status === 'failed' && step.compensate === 'completed' ? 'nothing to undo' : 'has one'
 }

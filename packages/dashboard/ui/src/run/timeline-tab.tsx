@@ -1,67 +1,123 @@
 import {
+  drawAxis,
   drawLinks,
-  drawTimeline,
+  drawPlan,
   fileStyle,
+  type Plan,
+  planTimeline,
+  safeText,
   svgText,
   type Timeline,
   timelineText,
   type ViewRun,
 } from '@belay/graph-view'
-import { useState } from 'preact/hooks'
+import { useMemo, useState } from 'preact/hooks'
 import type { OpenStep } from '../../../src/api.ts'
 import { Drawn, elementOf } from '../drawn.tsx'
 import { density, zone } from '../settings.ts'
 import { useCell } from '../stored.ts'
-import { nameOf, span } from '../words.ts'
-import { roam, vertical } from './roam.ts'
+import { figure, nameOf, span } from '../words.ts'
+import { FindStep } from './find-step.tsx'
+import { useRoam, vertical } from './roam.ts'
 import { ActButton, type TabProps } from './run.tsx'
 import { save, savePicture } from './save.ts'
+import { LARGE, useSeen } from './use-seen.ts'
+import { useSettled } from './use-settled.ts'
 import { useWidth } from './use-width.ts'
 
 /** Forward above, undo mirrored beneath. `at`: the instant that is drawn; by default the run's end, or now. */
 export function TimelineTab({ page, act, isStale, at }: TabProps & { readonly at?: number }) {
-  const { run } = page
+  const run = useSettled(page.run)
   const [host, width] = useWidth()
   const [view, setView] = useState<View>({ fold: true, preview: false, round: run.rounds })
   const [lit, setLit] = useState<string>()
-  const timeZone = useCell(zone) === 'UTC' ? 'UTC' : LOCAL
-  const compact = useCell(density) === 'compact'
-  const instant = at ?? run.finishedAt ?? run.readAt
-  const drawing = drawTimeline(run, {
-    ...view,
-    at: instant,
-    width,
-    zone: timeZone,
-    compact,
-    actions: at === undefined ? BUTTONS_WIDTH : 0,
-  })
+  const plan = usePlan(run, { view, width, at })
+  const ids = useMemo(() => plan.rows.map(({ id }) => safeText(id)), [plan])
+  const isLarge = run.steps.length >= LARGE
+  const seen = useSeen(host, !isLarge)
+  const roam = useRoam(host, 'data-row')
+  const stop = roam.stop !== undefined && ids.includes(roam.stop) ? roam.stop : undefined
+  const drawing = useMemo(() => drawPlan(plan, { view: seen, stop }), [plan, seen, stop])
+  const names = useMemo(() => plan.rows.flatMap((row) => (isForward(row) ? row.step.name : [])), [plan])
   const label = `Timeline of ${nameOf(run)}: forward steps above, undo beneath`
   return (
     <section class="timeline">
       <div class="bar">
         <Choices run={run} view={view} onView={setView} />
+        <FindStep names={names} onFound={(name) => roam.show(safeText(`f:${name}`))} />
         <span class="weak grow">Hover or ↑ ↓: what a step waits for, and its twin</span>
         <Exports
           name={nameOf(run)}
-          text={() => timelineText(run, instant, timeZone)}
-          svg={() => svgText(drawing, { style: fileStyle, label })}
+          text={() => timelineText(run, at ?? run.finishedAt ?? run.readAt, plan.zone)}
+          svg={() => svgText(drawPlan(plan), { style: fileStyle, label })}
         />
       </div>
       {/* biome-ignore lint/a11y/noStaticElementInteractions: for the rows inside, which are the tab stops. */}
       {/* biome-ignore lint/a11y/useKeyWithMouseEvents: focus that bubbles is onFocusIn. */}
       <div
         ref={host}
-        class={lit === undefined ? 'canvas' : 'canvas tracing'}
+        class={`canvas${lit === undefined ? '' : ' tracing'}${isLarge ? ' tall' : ''}`}
         onMouseOver={(event) => setLit(rowOf(event.target))}
         onMouseLeave={() => setLit(undefined)}
-        onFocusIn={(event) => setLit(rowOf(event.target))}
-        onKeyDown={(event) => roam(event, '[data-row]', vertical)}
+        onFocusIn={(event) => {
+          setLit(rowOf(event.target))
+          roam.onFocusIn(event)
+        }}
+        onKeyDown={(event) => roam.onKeyDown(event, vertical(ids))}
       >
+        {isLarge && <Axis plan={plan} />}
         <Drawn drawing={drawing} label={label}>
-          {lit !== undefined && drawLinks(run, drawing, lit).map(elementOf)}
+          {lit !== undefined && drawLinks(plan, lit).map(elementOf)}
         </Drawn>
         {at === undefined && <Parked page={page} rows={drawing.rows} act={act} isStale={isStale} />}
       </div>
+      <Legend run={run} notBegun={drawing.notBegun} />
+    </section>
+  )
+}
+
+/** Planning is the part of the work that grows with the run: it is done again only for another run, width or choice. */
+function usePlan(
+  run: ViewRun,
+  { view, width, at }: { readonly view: View; readonly width: number; readonly at: number | undefined },
+): Plan {
+  const timeZone = useCell(zone) === 'UTC' ? 'UTC' : LOCAL
+  const compact = useCell(density) === 'compact'
+  return useMemo(
+    () =>
+      planTimeline(run, {
+        ...view,
+        at: at ?? run.finishedAt ?? run.readAt,
+        width,
+        zone: timeZone,
+        compact,
+        actions: at === undefined ? BUTTONS_WIDTH : 0,
+      }),
+    [run, view, at, width, timeZone, compact],
+  )
+}
+
+function isForward({ direction }: Plan['rows'][number]): boolean {
+  return direction === 'forward'
+}
+
+/** The times stay in sight while the rows scroll. A screen reader has them in each row. */
+function Axis({ plan }: { readonly plan: Plan }) {
+  const drawing = useMemo(() => drawAxis(plan), [plan])
+  return (
+    <div class="axis" aria-hidden>
+      <Drawn drawing={drawing} label="" />
+    </div>
+  )
+}
+
+/** Nobody reads more names than these. */
+const NOT_BEGUN_MAX = 20
+
+function Legend({ run, notBegun }: { readonly run: ViewRun } & Pick<Plan, 'notBegun'>) {
+  const more = notBegun.length - NOT_BEGUN_MAX
+  return (
+    <>
       <p class="legend weak">
         A hollow bar is an attempt that failed; dots are the pause before the next one; hatching is the drain,
         in which running handlers end before anything is undone.
@@ -69,16 +125,17 @@ export function TimelineTab({ page, act, isStale, at }: TabProps & { readonly at
           run.drainedAt !== undefined &&
           ` This drain took ${span(run.drainedAt - run.stoppedAt)}.`}
       </p>
-      {drawing.notBegun.length > 0 && (
+      {notBegun.length > 0 && (
         <p class="legend weak">
           Not begun:{' '}
-          {drawing.notBegun
+          {notBegun
+            .slice(0, NOT_BEGUN_MAX)
             .map(({ step, why }) => (why === 'not begun' ? step : `${step} (${why})`))
             .join(', ')}
-          .
+          {more > 0 && ` and ${figure(more)} more`}.
         </p>
       )}
-    </section>
+    </>
   )
 }
 

@@ -1,8 +1,8 @@
-import type { Ref } from 'preact'
+import type { RefObject } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 
 /** The width of an element in CSS pixels, as it changes. */
-export function useWidth(): readonly [Ref<HTMLDivElement>, number] {
+export function useWidth(): readonly [RefObject<HTMLDivElement | null>, number] {
   const host = useRef<HTMLDivElement>(null)
   const [width, setWidth] = useState(() => Math.min(1_100, document.documentElement.clientWidth - 40))
   useEffect(() => {

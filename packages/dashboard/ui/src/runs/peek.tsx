@@ -4,6 +4,7 @@ import { Answer } from '../answer.tsx'
 import { Icon } from '../icons.tsx'
 import { RunHeader } from '../run/header.tsx'
 import { useRun } from '../run/use-run.ts'
+import { withTimes } from '../shell/times.ts'
 import { instant } from '../words.ts'
 
 /** A run beside the list: enough to decide whether to open it. */
@@ -40,7 +41,7 @@ function OpenSteps({ page: { open, run } }: { readonly page: RunPage }) {
       <ul class="opens">
         {open.map(({ step, sentence, until }) => (
           <li key={step}>
-            {sentence}
+            {withTimes(sentence, run.readAt)}
             {until !== undefined && <span class="weak"> Until {instant(until, run.readAt)}.</span>}
           </li>
         ))}

@@ -1,9 +1,11 @@
-import { useRef } from 'preact/hooks'
+import type { RefObject } from 'preact'
+import { useEffect, useRef } from 'preact/hooks'
 import { Link } from 'wouter'
 import type { ListedRun } from '../../../src/api.ts'
 import { Status } from '../glyph.tsx'
 import { useKeys } from '../keys.ts'
 import { zone } from '../settings.ts'
+import { withTimes } from '../shell/times.ts'
 import { isQuiet } from '../status.ts'
 import { useCell } from '../stored.ts'
 import { Strip } from '../strip.tsx'
@@ -22,6 +24,7 @@ interface TableProps {
 export function Table({ picture: { runs, gone }, now, peeked, peek }: TableProps) {
   const table = useRef<HTMLTableElement>(null)
   useCell(zone)
+  useReturn(table)
   const move = (by: 1 | -1) => {
     const links = [...(table.current?.querySelectorAll<HTMLAnchorElement>('a[data-run]') ?? [])]
     const at = links.indexOf(document.activeElement as HTMLAnchorElement)
@@ -59,6 +62,17 @@ export function Table({ picture: { runs, gone }, now, peeked, peek }: TableProps
   )
 }
 
+/** The run from which a list was left, so that somebody who comes back goes on from there. */
+let left: { readonly list: string; readonly run: string } | undefined
+
+function useReturn(table: RefObject<HTMLTableElement | null>): void {
+  useEffect(() => {
+    const links = [...(table.current?.querySelectorAll<HTMLAnchorElement>('a[data-run]') ?? [])]
+    if (left?.list === location.search && document.activeElement === document.body)
+      links.find(({ dataset }) => dataset['run'] === left?.run)?.focus()
+  }, [])
+}
+
 interface RowProps {
   readonly run: ListedRun
   readonly now: number
@@ -68,6 +82,7 @@ interface RowProps {
 
 function Row({ run, now, isGone, isPeeked }: RowProps) {
   const quiet = isQuiet(run.status)
+  const why = withTimes(run.why, now)
   const looks = [quiet && 'calm', isGone && 'gone', isPeeked && 'peeked'].filter(Boolean).join(' ')
   return (
     <tr class={looks}>
@@ -75,7 +90,14 @@ function Row({ run, now, isGone, isPeeked }: RowProps) {
         <Status status={run.status} />
       </td>
       <td class="w-run">
-        <Link href={`/runs/${run.id}`} data-run={run.id} title={run.key === undefined ? run.id : run.key}>
+        <Link
+          href={`/runs/${run.id}`}
+          onClick={() => {
+            left = { list: location.search, run: run.id }
+          }}
+          data-run={run.id}
+          title={run.key === undefined ? run.id : run.key}
+        >
           {nameOf(run)}
         </Link>
         {isGone && <span class="sr"> no longer matches the filter</span>}
@@ -86,8 +108,8 @@ function Row({ run, now, isGone, isPeeked }: RowProps) {
       <td class="w-strip">
         <Strip steps={run.steps} quiet={quiet} />
       </td>
-      <td class="why" title={run.why}>
-        {run.why}
+      <td class="why" title={why}>
+        {why}
       </td>
       <td class="w-time">
         <time title={fullInstant(run.createdAt)}>{instant(run.createdAt, now)}</time>

@@ -1,10 +1,12 @@
-import { Link, useLocation } from 'wouter'
+import { useQuery } from '@tanstack/react-query'
+import { Link, useLocation, useSearch } from 'wouter'
+import type { RunPage } from '../../../src/api.ts'
 import { downSince } from '../answer.tsx'
 import { Icon } from '../icons.tsx'
 import { useNow } from '../live.ts'
 import { paused, theme } from '../settings.ts'
 import { useCell } from '../stored.ts'
-import { age } from '../words.ts'
+import { age, nameOf } from '../words.ts'
 import type { Opened } from './shell.tsx'
 
 interface TopProps {
@@ -50,9 +52,14 @@ export function Top({ open, isMenuOpen, readAt }: TopProps) {
   )
 }
 
-/** Where this is. A run's own name is in its title. */
+/** The query of the list as it was last seen. */
+let list = ''
+
+/** Where this is, and the way back to the list as it was left. */
 function Crumbs() {
   const [place] = useLocation()
+  const search = useSearch()
+  if (place === '/runs') list = search && `?${search}`
   const [screen = '', run] = place.slice(1).split('/')
   const word = screen === 'health' ? 'Health' : 'Runs'
   return (
@@ -61,12 +68,27 @@ function Crumbs() {
         <b aria-current="page">{word}</b>
       ) : (
         <>
-          <Link href="/runs">Runs</Link>
+          <Link href={`/runs${list}`}>Runs</Link>
           <span aria-hidden="true">/</span>
-          <b aria-current="page">{decodeURIComponent(run).slice(0, 24)}</b>
+          <RunCrumb name={decodeURIComponent(run)} />
         </>
       )}
     </nav>
+  )
+}
+
+/** By workflow and key as soon as the run's screen has read them: nothing is read for it alone. */
+function RunCrumb({ name }: { readonly name: string }) {
+  const { data } = useQuery<RunPage>({ queryKey: [`runs/${encodeURIComponent(name)}`], enabled: false })
+  if (data === undefined) return <b aria-current="page">{name.slice(0, 24)}</b>
+  return (
+    <>
+      <span class="wide">{data.run.workflow}</span>
+      <span class="wide" aria-hidden="true">
+        /
+      </span>
+      <b aria-current="page">{nameOf(data.run)}</b>
+    </>
   )
 }
 

@@ -1,0 +1,108 @@
+import type { Finding } from '@belay/workflow'
+import type { ActionRequest } from '../api.ts'
+import { isVerb } from '../capabilities.ts'
+
+/** What may be done here about one run, before it is said who may. */
+export interface Offer {
+  readonly verb: ActionRequest['verb']
+  readonly step?: string | undefined
+  readonly run: string
+}
+
+/** What helps against a finding. */
+interface Help {
+  /** Each about one run. */
+  readonly actions: readonly Offer[]
+  readonly commands: readonly string[]
+  readonly query?: string
+}
+
+/** Buttons act on one run each. What is about all runs of a finding, a limit or a schedule is a command, and the runs are a list. */
+export function helpFor(finding: Finding): Help {
+  const actions = finding.actions.flatMap(({ verb, step, run = onlyRunOf(finding) }) =>
+    isVerb(verb) && run !== undefined ? [{ verb, step, run }] : [],
+  )
+  const commands = commandsFor(finding).map((command) => `belay ${command}`)
+  const query = queryOf(finding)
+  return { actions, commands, ...(query === undefined ? {} : { query }) }
+}
+
+function onlyRunOf(finding: Finding): string | undefined {
+  return 'runs' in finding && 'runIds' in finding && finding.runs === 1 ? finding.runIds[0] : undefined
+}
+
+function commandsFor(finding: Finding): readonly string[] {
+  switch (finding.type) {
+    case 'version_without_worker':
+    case 'paused_runs':
+      return manyCommands(finding)
+    case 'failing_runs': {
+      const { workflow, version, since, actions } = finding
+      const filter = `${versionFlags(workflow, version)} --since ${since.toISOString()}`
+      return actions.length === 0 ? [] : [`retry ${filter} ${REASON}`]
+    }
+    case 'closed_limit':
+      return finding.actions.length === 0 ? [] : [`limits reset ${quoted(finding.limit)}`]
+    case 'limit_circle':
+      return [`limits set ${quoted(finding.limit)} --slots <n>`]
+    case 'schedule_without_worker':
+      return finding.schedules.map((name) => `schedules pause ${quoted(name)}`)
+    case 'failing_schedules':
+      return finding.schedules.map((name) => `schedules history ${quoted(name)}`)
+    case 'store_unusable':
+      return finding.code === 'schema_missing' || finding.code === 'schema_outdated'
+        ? ['migrate --dry-run']
+        : []
+    default:
+      return []
+  }
+}
+
+/** To be replaced: the command line refuses it. */
+const REASON = "--reason '…'"
+
+function manyCommands(
+  finding: Finding & { readonly type: 'version_without_worker' | 'paused_runs' },
+): readonly string[] {
+  const only = onlyRunOf(finding)
+  const filter = `${versionFlags(finding.workflow, finding.version)}${finding.type === 'paused_runs' ? ' --status paused' : ''}`
+  return finding.actions.flatMap(({ verb }) => {
+    if (verb === 'migrateRun') return [`move ${only ?? filter} --to <version> --dry-run`]
+    // For one run there is a button.
+    if (only !== undefined) return []
+    if (verb === 'resume') return [`resume ${filter}`]
+    return verb === 'cancel' ? [`cancel ${filter} ${REASON}`] : []
+  })
+}
+
+function versionFlags(workflow: string, version: number): string {
+  return `--workflow ${quoted(workflow)} --version ${version}`
+}
+
+/** As a shell takes it. */
+function quoted(word: string): string {
+  return /^[\w:.@+/,-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`
+}
+
+const LIVE = ['scheduled', 'running', 'waiting', 'parked', 'paused', 'compensating', 'compensation_failed']
+const STATUSES: Readonly<Partial<Record<Finding['type'], readonly string[]>>> = {
+  parked_runs: ['compensation_failed'],
+  paused_runs: ['paused'],
+  failing_runs: ['failed', 'compensated'],
+  version_without_worker: LIVE,
+  growing_queue: LIVE,
+  overdue_steps: LIVE,
+  no_free_slots: LIVE,
+}
+
+function queryOf(finding: Finding): string | undefined {
+  const statuses = STATUSES[finding.type]
+  if (statuses === undefined || !('workflow' in finding) || !('version' in finding)) return undefined
+  const { workflow, version } = finding
+  const query = [
+    ['workflow', workflow],
+    ['version', String(version)],
+    ...statuses.map((one) => ['status', one]),
+  ]
+  return new URLSearchParams(query).toString()
+}

@@ -1,0 +1,97 @@
+import { define, type Finding } from '@belay/workflow'
+import { describe, expect, test, vi } from 'vitest'
+import type { Health } from '../src/api.ts'
+import { helpFor } from '../src/view/finding-help.ts'
+import { opened, read } from './setup/calls.ts'
+import { STATUSES } from './setup/statuses.ts'
+import { testStore } from './setup/store.ts'
+
+const [ONE, OTHER] = ['01a20ed2-e956-710f-9b00-026f0a2afc59', '01a20ed2-e9a7-72e4-b100-021d97a25874']
+const words = { message: '', remedy: '' }
+const some = { workflow: 'send invoice', version: 5, oldest: new Date(0), ...words }
+
+describe('what helps against a finding', () => {
+  test('of one run: a button for each verb that the dashboard has', () => {
+    const paused: Finding = {
+      type: 'paused_runs',
+      ...some,
+      ...{ runs: 1, runIds: [ONE!], actions: [{ verb: 'resume' }, { verb: 'cancel' }] },
+    }
+    expect(helpFor(paused)).toEqual({
+      actions: [
+        { verb: 'resume', run: ONE },
+        { verb: 'cancel', run: ONE },
+      ],
+      commands: [],
+      query: 'workflow=send+invoice&version=5&status=paused',
+    })
+  })
+
+  test('of many runs, which it does not name all: commands, and the list', () => {
+    const unserved: Finding = {
+      type: 'version_without_worker',
+      ...some,
+      ...{ runs: 18, runIds: [ONE!, OTHER!] },
+      actions: [{ verb: 'migrateRun' }, { verb: 'cancel' }, { verb: 'dropForgotten' }],
+    }
+    const { actions, commands, query } = helpFor(unserved)
+    expect(actions).toEqual([])
+    expect(commands).toEqual([
+      "belay move --workflow 'send invoice' --version 5 --to <version> --dry-run",
+      "belay cancel --workflow 'send invoice' --version 5 --reason '…'",
+    ])
+    expect(query).toMatch(/^workflow=send\+invoice&version=5&status=scheduled&/)
+  })
+
+  test('of named runs: a button for each, also for a parent that alone may retry', () => {
+    const failing: Finding = {
+      type: 'failing_runs',
+      ...some,
+      ...{ since: new Date('2026-11-24T16:01:00Z'), ended: 9, failed: 4, step: 'ship', runIds: [ONE!] },
+      actions: [{ verb: 'retry', run: OTHER! }],
+    }
+    expect(helpFor(failing)).toEqual({
+      actions: [{ verb: 'retry', run: OTHER }],
+      commands: [
+        "belay retry --workflow 'send invoice' --version 5 --since 2026-11-24T16:01:00.000Z --reason '…'",
+      ],
+      query: 'workflow=send+invoice&version=5&status=failed&status=compensated',
+    })
+  })
+
+  test('of limits, schedules and the store: commands alone', () => {
+    const commandsOf = (finding: Finding) => {
+      expect(helpFor(finding).actions).toEqual([])
+      expect(helpFor(finding).query).toBeUndefined()
+      return helpFor(finding).commands
+    }
+    const closed = { type: 'closed_limit', limit: "ann's", waiting: 3, ...words } as const
+    expect(commandsOf({ ...closed, actions: [{ verb: 'limits.set' }, { verb: 'limits.reset' }] })).toEqual([
+      "belay limits reset 'ann'\\''s'",
+    ])
+    expect(commandsOf({ ...closed, actions: [] })).toEqual([])
+    const unserved = { type: 'schedule_without_worker', workflow: 'report', schedules: ['a', 'b'] } as const
+    expect(commandsOf({ ...unserved, ...words, actions: [{ verb: 'schedules.pause' }] })).toEqual([
+      'belay schedules pause a',
+      'belay schedules pause b',
+    ])
+    const store = { type: 'store_unusable', code: 'schema_outdated', ...words, actions: [] } as const
+    expect(commandsOf(store)).toEqual(['belay migrate --dry-run'])
+  })
+})
+
+test('a viewer who may not retry is told so at the finding; started and ended runs of the last minute are counted', async () => {
+  const store = await testStore()
+  const { failed } = STATUSES
+  const worker = store.engine({ workflows: [failed, define('idle', { version: 1 }).waitForSignal('go', {})] })
+  await worker.start()
+  const runs = await Promise.all([1, 2, 3].map(() => worker.run(failed, undefined)))
+  for (const run of runs) await run.result().catch(() => {})
+  const engine = store.engine()
+  const health = async (can: 'all' | readonly []) => read<Health>(opened({ engine }, can), 'health')
+  const denied = ({ findings }: Health) => findings.flatMap(({ actions }) => actions.map((one) => one.denied))
+  await vi.waitFor(async () => expect(denied(await health('all'))).toEqual([false, false, false]))
+  const { lastMinute, findings } = await health([])
+  expect(findings[0]?.actions.every(({ verb, denied }) => verb === 'retry' && denied)).toBe(true)
+  expect(lastMinute).toEqual({ started: { count: 3, capped: false }, ended: { count: 3, capped: false } })
+})
