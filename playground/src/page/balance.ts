@@ -53,9 +53,9 @@ export function balanceSentence({ sold, undone, between, underWay }: Balance): {
   readonly text: string
   readonly looks: 'good' | 'plain' | 'bad'
 } {
-  const orders = `${sold} sold, ${undone} back to nothing`
+  const orders = `${sold} sold, ${undone} undone`
   if (between === 0) return { text: `It balances: ${orders}.`, looks: 'good' }
-  if (underWay > 0) return { text: `${between} in between, under way; ${orders}.`, looks: 'plain' }
+  if (underWay > 0) return { text: `In between, and under way: ${between}; ${orders}.`, looks: 'plain' }
   const are = between === 1 ? 'order is' : 'orders are'
   return {
     text: `It does not balance: ${between} ${are} in between, and nothing is under way; ${orders}.`,

@@ -1,4 +1,4 @@
-import { drawGraph, drawTimeline, type GraphNode } from '@belay/graph-view'
+import { drawGraph, drawTimeline, type GraphNode, glyphOf, stateClass } from '@belay/graph-view'
 import { useMemo } from 'preact/hooks'
 import { Drawn } from '../../../packages/dashboard/ui/src/drawn.tsx'
 import { Status } from '../../../packages/dashboard/ui/src/glyph.tsx'
@@ -26,7 +26,7 @@ export function RunView({ playground, state }: { readonly playground: Playground
     <div class="run-view">
       <div class="run-head">
         <div class="row">
-          <span class="badge-of">
+          <span class={`badge ${stateClass(glyphOf(run.status))}`}>
             <Status status={run.status} />
           </span>
           <h2>{nameOf(run)}</h2>
@@ -93,7 +93,7 @@ function WhoRuns({
         return (
           <text
             key={`${name} ${step}`}
-            class={state === 'live' ? 's-running' : 's-failed'}
+            class={state === 'live' ? 'halo s-running' : 'halo s-failed'}
             x={node.x + 2}
             y={node.y - 4}
           >

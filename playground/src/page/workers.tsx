@@ -106,10 +106,8 @@ function Countdown({ worker: { state, since, steps } }: { readonly worker: Worke
   const left = since + LEASE_MS - now
   return (
     <span class="countdown">
-      {left > 0
-        ? `its lease ends in ${(left / 1_000).toFixed(1)} s`
-        : 'its lease is over: anyone may take it'}
-      {left > 0 && <progress value={left} max={LEASE_MS} aria-hidden="true" />}
+      {left > 0 ? `lease ends in ${(left / 1_000).toFixed(1)} s` : 'lease over'}
+      <progress value={Math.max(0, left)} max={LEASE_MS} aria-hidden="true" />
     </span>
   )
 }
