@@ -106,12 +106,15 @@ async function style() {
   })
   const { output } = await drawings.generate({ format: 'esm', codeSplitting: false })
   const { drawingStyle } = await import(`data:text/javascript,${encodeURIComponent(output[0].code)}`)
-  const tokens = readFileSync(join(folder, '../packages/dashboard/ui/styles/tokens.css'), 'utf8')
+  // Of the dashboard: what its buttons, badges, dialogs and states look like.
+  const shared = ['tokens', 'base', 'state', 'run', 'dialogs'].map((name) =>
+    readFileSync(join(folder, `../packages/dashboard/ui/styles/${name}.css`), 'utf8'),
+  )
   const own = readdirSync(styles)
     .filter((name) => name.endsWith('.css'))
     .sort()
     .map((name) => readFileSync(join(styles, name), 'utf8'))
-  return [tokens, drawingStyle, ...own].join('\n')
+  return [...shared, drawingStyle, ...own].join('\n')
 }
 
 /** Making it takes some seconds: it is made again only when the schema may have changed. */

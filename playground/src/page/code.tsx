@@ -17,7 +17,6 @@ export function Code({
 }) {
   return (
     <section class="code" aria-label="Code">
-      <p class="try">{preset.try}</p>
       <textarea
         aria-label="Code in TypeScript"
         spellcheck={false}

@@ -10,7 +10,7 @@ export function sentenceOf(told: Told): Pick<Line, 'text' | 'looks'> | undefined
       return plain(`${told.event.direction === 'forward' ? 'runs' : 'undoes'} ${told.event.step}`)
     case 'step.recovered':
       return good(
-        `takes over ${told.event.step}: the lease of the lost attempt ${told.event.attempt} is over`,
+        `gives ${told.event.step} back to the queue: the lease of its attempt ${told.event.attempt} is over`,
       )
     case 'step.discarded':
       return bad(`comes too late with ${told.event.step}: its lease is lost, and its result is discarded`)

@@ -1,4 +1,6 @@
 import { useState } from 'preact/hooks'
+import { Refusal, useAsked } from './asked.tsx'
+import { Scroll } from './scroll.tsx'
 import type { Playground } from './state.ts'
 
 const SHOWN_MAX = 50
@@ -8,15 +10,13 @@ type Row = Readonly<Record<string, unknown>>
 /** The reader's own SQL on the very database. */
 export function Sql({ playground }: { readonly playground: Playground }) {
   const [text, setText] = useState('select workflow, key, status from belay.workflow_run_overview limit 5')
-  const [answer, setAnswer] = useState<readonly Row[] | string>()
+  const [rows, setRows] = useState<readonly Row[]>()
   const [isAsking, setAsking] = useState(false)
+  const { refusal, ask } = useAsked()
   const run = async () => {
     setAsking(true)
-    try {
-      setAnswer(await playground.sql<Row>(text))
-    } catch (error) {
-      setAnswer(error instanceof Error ? error.message : String(error))
-    }
+    setRows(undefined)
+    await ask(async () => setRows(await playground.sql<Row>(text)))
     setAsking(false)
   }
   return (
@@ -27,21 +27,21 @@ export function Sql({ playground }: { readonly playground: Playground }) {
         rows={3}
         value={text}
         onInput={({ currentTarget }) => setText(currentTarget.value)}
+        onKeyDown={(event) => event.key === 'Enter' && (event.ctrlKey || event.metaKey) && void run()}
       />
-      <button type="button" class="button" onClick={() => void run()}>
-        Run
-      </button>
-      {isAsking && (
-        <span class="weak" role="status">
-          Asking…
-        </span>
-      )}
-      {typeof answer === 'string' && (
-        <p class="s-failed" role="alert">
-          {answer}
-        </p>
-      )}
-      {typeof answer === 'object' && <Rows rows={answer} />}
+      <div class="bar">
+        <button type="button" class="button" onClick={() => void run()}>
+          Run
+        </button>
+        <span class="weak">Ctrl Enter</span>
+        {isAsking && (
+          <span class="weak" role="status">
+            Asking…
+          </span>
+        )}
+      </div>
+      <Refusal of={refusal} />
+      {rows && <Rows rows={rows} />}
     </section>
   )
 }
@@ -51,8 +51,8 @@ function Rows({ rows }: { readonly rows: readonly Row[] }) {
   if (first === undefined) return <p role="status">No row.</p>
   const columns = Object.keys(first)
   return (
-    <div class="scroll" tabIndex={0} role="region" aria-label="Answer">
-      <table>
+    <Scroll label="Answer">
+      <table class="stored">
         <thead>
           <tr>
             {columns.map((column) => (
@@ -73,7 +73,7 @@ function Rows({ rows }: { readonly rows: readonly Row[] }) {
         </tbody>
       </table>
       {rows.length > SHOWN_MAX && <p>And {rows.length - SHOWN_MAX} more.</p>}
-    </div>
+    </Scroll>
   )
 }
 

@@ -1,7 +1,7 @@
 import type { PGliteInterface } from '@electric-sql/pglite'
 import { type Cell, cell } from '../../../packages/dashboard/ui/src/stored.ts'
 import type { AppCall, FromEngine, ListedRun, Look, Problem, Statement } from '../messages.ts'
-import { type Balance, balanceOf, type Entry, LEDGER } from './balance.ts'
+import { BALANCE, type Balance, type Entry, NEWEST_ENTRIES, SERVICES, type Service } from './balance.ts'
 import { sentenceOf } from './sentence.ts'
 import { Stage, type Told } from './stage.ts'
 
@@ -10,16 +10,22 @@ export interface State {
   readonly phase: 'opening' | 'playing' | 'stopped'
   /** While it opens: how far, 0 to 1, and what it does. */
   readonly progress: { readonly part: number; readonly what: string }
-  /** Why it does not play: the database, or the reader's code. */
+  /** What is wrong in the reader's code. */
   readonly problem?: Problem | undefined
+  /** Why the page itself cannot go on. */
+  readonly failure?: Problem | undefined
   readonly workers: readonly WorkerState[]
+  /** Of workers, by the id under which the engine knows them. */
+  readonly names: Readonly<Record<string, string>>
   /** The newest first. */
   readonly runs: readonly ListedRun[]
   readonly selected?: string | undefined
   readonly look?: Look | undefined
   /** Of the selected run, as they stand in the database. */
   readonly rows: readonly Row[]
+  /** The newest first. */
   readonly ledger: readonly Entry[]
+  readonly services: readonly Service[]
   readonly balance?: Balance | undefined
   /** The newest statement that leased steps. */
   readonly statement?: Statement | undefined
@@ -69,7 +75,7 @@ const CUT_MS = 5_000
 const BEGINNING: State = {
   phase: 'opening',
   progress: { part: 0, what: 'Loading PostgreSQL' },
-  ...{ workers: [], runs: [], rows: [], ledger: [], story: [] },
+  ...{ workers: [], names: {}, runs: [], rows: [], ledger: [], services: [], story: [] },
 }
 
 /** What the reader does, and what the screen shows of it. */
@@ -85,12 +91,18 @@ export class Playground {
     try {
       this.#database = await this.#stage.open(fresh)
     } catch (error) {
-      this.#set({ phase: 'stopped', problem: problemFor(error) })
+      this.fail(error)
     }
+  }
+
+  /** The page itself cannot go on. */
+  fail(error: unknown): void {
+    this.#set({ phase: 'stopped', failure: problemFor(error) })
   }
 
   /** Plays this code with three workers. What is wrong in it is in the state. */
   async play(source: string): Promise<void> {
+    if (this.#database === undefined) return
     clearTimeout(this.#timer)
     this.#set({ phase: 'opening', progress: { part: 0.8, what: 'Starting three workers' }, workers: [] })
     this.#set({ problem: undefined, selected: undefined, look: undefined, rows: [] })
@@ -109,11 +121,11 @@ export class Playground {
   }
 
   /** Starts so many runs, and shows the first of them. */
-  async start(count: number): Promise<void> {
+  async start(count: number, { isShown = true } = {}): Promise<void> {
     const first = this.#number + 1
     this.#number += count
     const [id] = await this.ask<string[]>({ do: 'start', first, count })
-    if (id !== undefined) this.select(id)
+    if (id !== undefined && isShown) this.select(id)
   }
 
   select(id: string): void {
@@ -122,13 +134,23 @@ export class Playground {
 
   async addWorker(name = this.#freeName()): Promise<void> {
     if (name === undefined) return
-    const others = this.state.get().workers.filter((worker) => worker.name !== name)
-    this.#set({ workers: [...others, { name, state: 'opening', since: Date.now(), steps: [] }] })
+    const opening: WorkerState = { name, state: 'opening', since: Date.now(), steps: [] }
+    const { workers } = this.state.get()
+    const isBack = workers.some((worker) => worker.name === name)
+    this.#set({
+      workers: isBack
+        ? workers.map((worker) => (worker.name === name ? opening : worker))
+        : [...workers, opening],
+    })
     await this.#stage.addWorker(name)
     this.#worker(name, { state: 'live' })
   }
 
+  /** Throws if there is nothing to end. */
   crash(name: string): void {
+    const worker = this.state.get().workers.find((one) => one.name === name)
+    if (worker === undefined || worker.state === 'crashed')
+      throw new Error(`Worker ${name} is gone already: add a worker.`)
     this.#stage.crash(name)
   }
 
@@ -145,6 +167,13 @@ export class Playground {
     this.#set({ cutUntil: Date.now() + CUT_MS })
     this.#say('database', `is cut off for ${CUT_MS / 1_000} s`, 'bad')
     setTimeout(() => this.#set({ cutUntil: undefined }), CUT_MS)
+  }
+
+  /** A service that is closed answers every call with an error. */
+  async openService(name: string, isOpen: boolean): Promise<void> {
+    await this.sql('update shop.services set open = $2 where name = $1', [name, isOpen])
+    this.#say(name, isOpen ? 'is open again' : 'is closed: each call of it fails', isOpen ? 'good' : 'bad')
+    this.#set({ services: await this.sql<Service>(SERVICES) })
   }
 
   slow(slowness: number): void {
@@ -186,8 +215,9 @@ export class Playground {
   async #readOnce(): Promise<void> {
     const { selected } = this.state.get()
     const runs = await this.ask<readonly ListedRun[]>({ do: 'runs', limit: RUNS_SHOWN })
-    const ledger = await this.sql<Entry>(LEDGER)
-    this.#set({ runs, ledger, balance: balanceOf(ledger) })
+    const [balance] = await this.sql<Balance>(BALANCE)
+    const ledger = await this.sql<Entry>(NEWEST_ENTRIES)
+    this.#set({ runs, ledger, balance, services: await this.sql<Service>(SERVICES) })
     if (selected === undefined) return
     const look = await this.ask<Look | undefined>({ do: 'look', id: selected })
     const rows = await this.sql<Row>(ROWS, [selected])
@@ -216,16 +246,23 @@ export class Playground {
     const said = sentenceOf(message)
     if (said !== undefined) this.#say(name, said.text, said.looks)
     const { event } = message
+    const { names } = this.state.get()
+    if ('workerId' in event && !(event.workerId in names))
+      this.#set({ names: { ...names, [event.workerId]: name } })
     if (!('step' in event && 'runId' in event && 'direction' in event)) return
     const held: Held = {
       ...{ runId: event.runId as string, step: event.step as string },
       direction: event.direction === 'forward' ? 'forward' : 'undo',
     }
-    const isSame = (one: Held) => one.runId === held.runId && one.step === held.step
-    const { workers } = this.state.get()
-    const steps = workers.find((worker) => worker.name === name)?.steps ?? []
-    const others = steps.filter((one) => !isSame(one))
-    this.#worker(name, { steps: message.name === 'step.started' ? [...others, held] : others })
+    const isOther = (one: Held) => one.runId !== held.runId || one.step !== held.step
+    const begins = message.name === 'step.started'
+    // Whoever begins a step has taken it from all others, of which one may be gone.
+    const workers = this.state.get().workers.map((worker) => {
+      if (!begins && worker.name !== name) return worker
+      const others = worker.steps.filter(isOther)
+      return { ...worker, steps: begins && worker.name === name ? [...others, held] : others }
+    })
+    this.#set({ workers })
   }
 
   /** Changes a worker, if it is in the state `from`. */

@@ -1,36 +1,29 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { Row, State } from './state.ts'
 
-/** The rows of `workflow_steps`; what has just changed flashes. Below, the statement that claimed. */
-export function StoredRows({ state: { rows, statement } }: { readonly state: State }) {
+const MARKED_MS = 900
+
+/** The rows of `workflow_steps` of the selected run; what has just changed flashes. */
+export function StoredRows({ state: { rows } }: { readonly state: State }) {
+  if (rows.length === 0) return <p class="weak">The rows of the selected run stand here.</p>
   return (
-    <section class="rows" aria-label="Rows of workflow_steps">
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">step</th>
-            <th scope="col">status</th>
-            <th scope="col">worker</th>
-            <th scope="col">attempt</th>
-            <th scope="col">fence</th>
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map((row) => (
-            <StoredRow key={row.step} row={row} />
+    <table class="stored">
+      <caption class="sr">Rows of workflow_steps</caption>
+      <thead>
+        <tr>
+          {['step', 'status', 'worker', 'attempt', 'fence'].map((column) => (
+            <th key={column} scope="col">
+              {column}
+            </th>
           ))}
-        </tbody>
-      </table>
-      {statement && (
-        <details>
-          <summary>
-            The newest claim, of worker {statement.client}: {statement.ms.toFixed(1)} ms, with{' '}
-            <code>FOR UPDATE SKIP LOCKED</code>
-          </summary>
-          <pre tabIndex={0}>{statement.text.trim()}</pre>
-        </details>
-      )}
-    </section>
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map((row) => (
+          <StoredRow key={row.step} row={row} />
+        ))}
+      </tbody>
+    </table>
   )
 }
 
@@ -39,12 +32,12 @@ function StoredRow({ row }: { readonly row: Row }) {
   const [before, setBefore] = useState(text)
   useEffect(() => {
     if (before === text) return
-    const timer = setTimeout(() => setBefore(text), 900)
+    const timer = setTimeout(() => setBefore(text), MARKED_MS)
     return () => clearTimeout(timer)
   }, [text, before])
   return (
     <tr class={before === text ? '' : 'flash'}>
-      <td>{row.step}</td>
+      <th scope="row">{row.step}</th>
       <td>{row.status}</td>
       <td>{row.worker}</td>
       <td>{row.attempts}</td>

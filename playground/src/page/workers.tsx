@@ -1,64 +1,113 @@
-import type { Playground, State, WorkerState } from './state.ts'
+import { Refusal, useAsked } from './asked.tsx'
+import type { Held, Playground, State, WorkerState } from './state.ts'
 import { useNow } from './use-now.ts'
 
 const LEASE_MS = 3_000
+const WORKERS_MAX = 6
 
 const WORDS = { opening: 'starts', live: 'works', frozen: 'frozen', crashed: 'gone' } as const
+const LOOKS = { opening: 's-pending', live: 's-completed', frozen: 's-paused', crashed: 's-failed' } as const
 
 /** The threads that execute steps, and what can be done to them. */
 export function Workers({ playground, state }: { readonly playground: Playground; readonly state: State }) {
+  const { refusal, ask } = useAsked()
+  const { workers } = state
+  const isFull = workers.filter(({ state }) => state !== 'crashed').length >= WORKERS_MAX
   return (
     <section class="workers" aria-label="Workers">
+      <div class="panel-head">
+        <h2>Workers</h2>
+        <button
+          type="button"
+          class="button"
+          disabled={state.phase !== 'playing' || isFull}
+          title={isFull ? 'Six is all that this page takes.' : undefined}
+          onClick={() => void ask(() => playground.addWorker())}
+        >
+          Add a worker
+        </button>
+      </div>
+      <Refusal of={refusal} />
       <ul>
-        {state.workers.map((worker) => (
+        {workers.map((worker) => (
           <li key={worker.name} class={`worker ${worker.state}`}>
-            <WorkerCard worker={worker} playground={playground} />
+            <WorkerLine {...{ worker, playground, state }} />
           </li>
         ))}
       </ul>
-      <button
-        type="button"
-        class="button"
-        disabled={state.phase !== 'playing'}
-        onClick={() => void playground.addWorker()}
-      >
-        Add a worker
-      </button>
     </section>
   )
 }
 
-function WorkerCard({
+function WorkerLine({
   worker,
   playground,
+  state: { runs },
 }: {
   readonly worker: WorkerState
   readonly playground: Playground
+  readonly state: State
 }) {
   const { name, state, steps } = worker
-  const isOff = state !== 'live'
+  const { refusal, ask } = useAsked()
   return (
     <>
-      <b>Worker {name}</b> <span class="weak">{WORDS[state]}</span> <Countdown worker={worker} />
-      <p>
-        {steps.length === 0
-          ? '—'
-          : steps.map(({ step, direction }) => (direction === 'undo' ? `undo of ${step}` : step)).join(', ')}
+      <div class="row">
+        <b>{name}</b>
+        <span class={`worker-state ${LOOKS[state]}`}>{WORDS[state]}</span>
+        <span class="grow" />
+        <button
+          type="button"
+          class="button danger"
+          data-worker={name}
+          aria-label={`Crash worker ${name}`}
+          disabled={!mayCrash(worker)}
+          onClick={() => void ask(() => playground.crash(name))}
+        >
+          Crash
+        </button>
+        <button
+          type="button"
+          class="button"
+          aria-label={`Freeze worker ${name}`}
+          disabled={state !== 'live'}
+          onClick={() => void ask(() => playground.freeze(name))}
+        >
+          Freeze
+        </button>
+      </div>
+      <p class="holds">
+        {steps.length === 0 ? (
+          <span class="weak">{state === 'crashed' ? 'holds no step any more' : 'waits for a step'}</span>
+        ) : (
+          <span class="cut-off">{steps.map((held) => heldText(held, runs)).join(', ')}</span>
+        )}
+        <Countdown worker={worker} />
       </p>
-      <button type="button" class="button danger" disabled={isOff} onClick={() => playground.crash(name)}>
-        Crash
-      </button>
-      <button type="button" class="button" disabled={isOff} onClick={() => playground.freeze(name)}>
-        Freeze
-      </button>
+      <Refusal of={refusal} />
     </>
   )
 }
 
-/** How long its lease still holds others back, at most. */
-function Countdown({ worker: { state, since } }: { readonly worker: WorkerState }) {
+export function mayCrash({ state }: WorkerState): boolean {
+  return state === 'live' || state === 'frozen'
+}
+
+function heldText({ runId, step, direction }: Held, runs: State['runs']): string {
+  const of = runs.find(({ id }) => id === runId)?.key
+  const what = direction === 'undo' ? `undoes ${step}` : step
+  return of === undefined ? what : `${what} of ${of}`
+}
+
+/** How long its lease still holds others back, at most; gone once another has taken its steps over. */
+function Countdown({ worker: { state, since, steps } }: { readonly worker: WorkerState }) {
   const now = useNow(100)
+  if ((state !== 'crashed' && state !== 'frozen') || steps.length === 0) return null
   const left = since + LEASE_MS - now
-  if ((state !== 'crashed' && state !== 'frozen') || left < 0) return null
-  return <span class="s-failed">its lease ends in {(left / 1_000).toFixed(1)} s</span>
+  return (
+    <span class="countdown">
+      {left > 0 ? `lease ends in ${(left / 1_000).toFixed(1)} s` : 'lease over'}
+      <progress value={Math.max(0, left)} max={LEASE_MS} aria-hidden="true" />
+    </span>
+  )
 }

@@ -20,12 +20,15 @@ export async function plays(page: Page): Promise<void> {
 
 /** Asks the page's own database, through its own box. */
 export async function sql(page: Page, text: string): Promise<readonly (readonly string[])[]> {
+  await page.getByRole('tab', { name: 'SQL' }).click()
   const box = page.getByRole('region', { name: 'SQL' })
   await box.getByLabel('SQL on this database').fill(text)
   await box.getByRole('button', { name: 'Run' }).click()
   const answer = box.getByRole('table')
   await box.getByRole('status').filter({ hasText: 'Asking' }).waitFor({ state: 'detached' })
   return answer.evaluate((table) =>
-    [...table.querySelectorAll('tbody tr')].map((row) => [...row.children].map((cell) => cell.textContent ?? '')),
+    [...table.querySelectorAll('tbody tr')].map((row) =>
+      [...row.children].map((cell) => cell.textContent ?? ''),
+    ),
   )
 }
