@@ -1,7 +1,7 @@
-import { useEffect, useMemo, useState } from 'preact/hooks'
+import { useMemo } from 'preact/hooks'
 import { useCell } from '../../../packages/dashboard/ui/src/stored.ts'
-import { PRESETS } from '../presets/index.ts'
 import { Code } from './code.tsx'
+import { useCodeChoice } from './code-choice.ts'
 import { Ledger } from './ledger.tsx'
 import { RunView } from './run-view.tsx'
 import { RunList } from './runs.tsx'
@@ -15,28 +15,13 @@ import { Workers } from './workers.tsx'
 export function Screen() {
   const playground = useMemo(() => new Playground(), [])
   const state = useCell(playground.state)
-  const [preset, setPreset] = useState(PRESETS[0]!)
-  const [source, setSource] = useState(preset.code)
-  useEffect(() => {
-    void playground.open().then(() => playground.play(source))
-  }, [])
+  const choice = useCodeChoice(playground)
   return (
     <>
-      <Top
-        {...{ playground, state, preset }}
-        onPreset={(chosen) => {
-          setPreset(chosen)
-          setSource(chosen.code)
-          void playground.play(chosen.code)
-        }}
-      />
+      <Top {...{ playground, state }} preset={choice.preset} onPreset={choice.choose} />
       <main>
         <div class="column">
-          <Code
-            {...{ preset, source, onSource: setSource }}
-            problem={state.problem}
-            onPlay={() => void playground.play(source)}
-          />
+          <Code {...{ playground, state, choice }} />
           <Sql playground={playground} />
         </div>
         <div class="column">
