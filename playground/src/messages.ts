@@ -112,6 +112,8 @@ export type AppCall =
       readonly step?: string | undefined
       readonly payload?: unknown
     }
+  /** Versions that have runs and no worker with their code: a sentence for each. */
+  | { readonly do: 'forgotten' }
   /** Live runs by status. */
   | { readonly do: 'counts' }
 
@@ -131,12 +133,13 @@ export interface EngineEvent<Name extends keyof EngineEvents> {
 }
 
 export function problemOf(error: unknown): Problem {
-  const { name, message, code, detail, hint } = Object(error) as Partial<Record<keyof Problem, unknown>>
+  const { name, message, code, detail, hint, line } = Object(error) as Partial<Record<keyof Problem, unknown>>
   const text = (value: unknown) => (typeof value === 'string' ? value : undefined)
   return {
     name: text(name) ?? 'Error',
     message: text(message) ?? String(error),
     ...{ code: text(code), detail: text(detail), hint: text(hint) },
+    line: typeof line === 'number' ? line : undefined,
   }
 }
 

@@ -44,44 +44,59 @@ export function work(ms: number): Promise<void> {
   return new Promise((done) => setTimeout(done, ms * here().slowness))
 }
 
-/** What a service needs to know that a call is the same as an earlier one. */
-interface Told {
-  readonly order: string | undefined
+/** A call of a service. */
+interface Call {
+  /** Whose money and goods these are. */
+  readonly order: string
   /** The step's `idempotencyKey`. A call with the same key has its effect once. */
   readonly key: string
 }
 
+interface Payment extends Call {
+  readonly cents?: number
+}
+
+interface Goods extends Call {
+  readonly count?: number
+}
+
 export const card = {
-  charge: (told: Told & { readonly cents: number }) => entry('card', 'charge', told.cents, told),
-  refund: (told: Told & { readonly cents: number }) => entry('card', 'refund', -told.cents, told),
+  charge: ({ cents = 4_200, ...call }: Payment) => effect('card', 'charge', cents, call),
+  refund: ({ cents = 4_200, ...call }: Payment) => effect('card', 'refund', -cents, call),
 }
 
 export const stock = {
-  take: (told: Told & { readonly count: number }) => entry('stock', 'take', told.count, told),
-  putBack: (told: Told & { readonly count: number }) => entry('stock', 'put back', -told.count, told),
+  take: ({ count = 1, ...call }: Goods) => effect('stock', 'take', count, call),
+  putBack: ({ count = 1, ...call }: Goods) => effect('stock', 'put back', -count, call),
 }
 
 export const mail = {
-  send: (told: Told & { readonly subject: string }) => entry('mail', told.subject, 1, told),
+  send: ({ subject, ...call }: Call & { readonly subject: string }) => effect('mail', subject, 1, call),
 }
 
-/** Whether a service of that name is open, by the switches of the page. A refund fails while the `card` is closed. */
-export async function isOpen(service: string): Promise<boolean> {
-  const { rows } = await here().database.query<{ open: boolean }>(
-    'select open from shop.services where name = $1',
-    [service],
-  )
-  return rows[0]?.open ?? true
+type Service = 'card' | 'stock' | 'mail'
+
+/** From now on that service refuses each call, until the reader opens it again. */
+export async function close(service: Service): Promise<void> {
+  await here().database.query('update shop.services set open = false where name = $1', [service])
 }
 
-/** Writes into the ledger. Throws if the service is closed: then nothing is written. */
-async function entry(service: string, what: string, amount: number, { order, key }: Told): Promise<string> {
+/**
+ * A call takes 0.8 s: half of it until the effect is there, half until the answer is. A worker that crashes between them has changed the world and does not know
+ * it. Throws if the service is closed: then nothing has changed.
+ */
+async function effect(service: Service, what: string, amount: number, { order, key }: Call): Promise<string> {
   const { database, worker } = here()
-  if (!(await isOpen(service))) throw new Error(`503 from the ${service} service: it is closed`)
+  await work(400)
+  const { rows } = await database.query<{ open: boolean }>('select open from shop.services where name = $1', [
+    service,
+  ])
+  if (rows[0]?.open === false) throw new Error(`503 from the ${service} service: it is closed`)
   await database.query(
     `insert into shop.ledger (key, service, what, amount, "order", worker) values ($1, $2, $3, $4, $5, $6)
      on conflict (key) do update set calls = shop.ledger.calls + 1`,
-    [key, service, what, amount, order ?? '', worker],
+    [key, service, what, amount, order, worker],
   )
-  return `${service} ${what} ${order ?? ''}`.trim()
+  await work(400)
+  return `${service}: ${what}`
 }

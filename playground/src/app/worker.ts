@@ -18,8 +18,15 @@ addEventListener('message', ({ data }: MessageEvent<ToApp>) => {
 })
 
 async function open(opening: Opening): Promise<void> {
-  app = await openEngine(opening, () => ({}))
+  app = await openEngine(opening)
+  await forgetSchedules(app)
   tell({ type: 'opened' })
+}
+
+/** Those of code that plays no more would go on: any worker fires any schedule. */
+async function forgetSchedules({ engine, play: { schedules = [] } }: App): Promise<void> {
+  for (const { name } of await engine.schedules.list())
+    if (!schedules.some((declared) => declared.name === name)) await engine.schedules.delete(name)
 }
 
 async function answer(id: number, call: AppCall): Promise<void> {
@@ -45,6 +52,10 @@ async function called({ engine, play }: App, call: AppCall): Promise<unknown> {
       return look(engine, call.id)
     case 'act':
       return act(engine, call)
+    case 'forgotten': {
+      const { findings } = await engine.doctor()
+      return findings.filter(({ type }) => type === 'version_without_worker').map(({ message }) => message)
+    }
     case 'counts':
       return (await engine.queue()).liveRuns
   }

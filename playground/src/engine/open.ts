@@ -10,10 +10,10 @@ export const LEASE_MS = 3_000
 
 export const tell = (message: FromEngine) => postMessage(message)
 
-/** An engine on the database in the other thread, with the reader's code. */
+/** An engine on the database in the other thread, with the reader's code. Throws what is wrong in the code. */
 export async function openEngine(
   { name, lock, database: port, code, slowness }: Opening,
-  options: (play: Play) => Partial<EngineOptions>,
+  options: Partial<EngineOptions> = {},
 ): Promise<{ readonly engine: Engine; readonly play: Play }> {
   await holdLock(lock)
   const database = databaseOver(port)
@@ -21,10 +21,12 @@ export async function openEngine(
   const play = await load(code)
   const engine = createEngine({
     adapter: pglite(database, { autoMigrate: false }),
+    workflows: play.workflows,
+    schedules: play.schedules ?? [],
     ...{ name, lease: LEASE_MS, attempts: 'keep', logger: false },
     // Code that was edited has a shape of its own, and so a version.
     dev: true,
-    ...options(play),
+    ...options,
   })
   return { engine, play }
 }

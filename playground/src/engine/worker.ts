@@ -39,11 +39,7 @@ addEventListener('message', ({ data }: MessageEvent<ToWorker>) => {
 })
 
 async function open(opening: Opening): Promise<void> {
-  const { engine } = await openEngine(opening, ({ workflows, schedules }) => ({
-    workflows,
-    ...(schedules && { schedules }),
-    concurrency: 4,
-  }))
+  const { engine } = await openEngine(opening, { concurrency: 4 })
   tellEvents(engine)
   await engine.start()
   tell({ type: 'opened' })

@@ -2,12 +2,12 @@ import { drawGraph, drawTimeline, type GraphNode, glyphOf, stateClass } from '@b
 import { useMemo } from 'preact/hooks'
 import { Drawn } from '../../../packages/dashboard/ui/src/drawn.tsx'
 import { Status } from '../../../packages/dashboard/ui/src/glyph.tsx'
-import { roam, vertical, type Way } from '../../../packages/dashboard/ui/src/run/roam.ts'
 import { useWidth } from '../../../packages/dashboard/ui/src/run/use-width.ts'
 import { nameOf } from '../../../packages/dashboard/ui/src/words.ts'
 import type { Look } from '../messages.ts'
 import { Actions } from './actions.tsx'
 import { readable, versionText } from './readable.ts'
+import { roam, vertical, type Way } from './roam.ts'
 import type { Playground, State, WorkerState } from './state.ts'
 
 /** The selected run: why, the buttons that help, its graph with who runs what, and its timeline. */

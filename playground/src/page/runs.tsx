@@ -1,9 +1,9 @@
 import { glyphOf, stateClass } from '@belay/graph-view'
 import { Glyph } from '../../../packages/dashboard/ui/src/glyph.tsx'
-import { roam, type Way } from '../../../packages/dashboard/ui/src/run/roam.ts'
 import { wordOf } from '../../../packages/dashboard/ui/src/status.ts'
 import { nameOf } from '../../../packages/dashboard/ui/src/words.ts'
 import { versionText } from './readable.ts'
+import { roam, type Way } from './roam.ts'
 import type { Playground, State } from './state.ts'
 
 /** The newest runs in one line, with one tab stop; the selected one is shown below. */

@@ -1,10 +1,10 @@
 import { useEffect, useMemo, useState } from 'preact/hooks'
 import { useCell } from '../../../packages/dashboard/ui/src/stored.ts'
-import { PRESETS } from '../presets/index.ts'
-import { isFreshAsked, startAfresh } from './afresh.ts'
+import { startAfresh } from './afresh.ts'
 import { Refusal } from './asked.tsx'
 import { Claim } from './claim.tsx'
 import { Code } from './code.tsx'
+import { useCodeChoice } from './code-choice.ts'
 import { KeysDialog, usePlayKeys } from './keys.tsx'
 import { Ledger } from './ledger.tsx'
 import { Opening } from './opening.tsx'
@@ -25,31 +25,19 @@ import { Workers } from './workers.tsx'
 export function Screen() {
   const playground = useMemo(() => new Playground(), [])
   const state = useCell(playground.state)
-  const [preset, setPreset] = useState(PRESETS[0]!)
-  const [source, setSource] = useState(preset.code)
+  const choice = useCodeChoice(playground)
   const [isKeysShown, setKeysShown] = useState(false)
   const keysRefusal = usePlayKeys(playground, () => setKeysShown(true))
-  const tour = useTour({ state, preset })
+  const tour = useTour({ state, preset: choice.preset })
   const isNarrow = useNarrow()
-  useOpen(playground, source)
-  const choose = (chosen: typeof preset) => {
-    setPreset(chosen)
-    setSource(chosen.code)
-    void playground.play(chosen.code)
-  }
-  const code = (
-    <Code
-      key="code"
-      {...{ preset, source, onSource: setSource }}
-      problem={state.problem}
-      onPlay={() => void playground.play(source)}
-    />
-  )
+  useFailures(playground)
+  const code = <Code key="code" {...{ playground, state, choice }} />
   return (
     <div class="screen">
       <Top
-        {...{ playground, state, preset }}
-        onPreset={choose}
+        {...{ playground, state }}
+        preset={choice.preset}
+        onPreset={choice.choose}
         onTour={tour.begin}
         onKeys={() => setKeysShown(true)}
       />
@@ -59,7 +47,7 @@ export function Screen() {
         <TourPanel tour={tour} />
       </div>
       <main>
-        <p class="try">{preset.try}</p>
+        <p class="try">{choice.preset.try}</p>
         {!isNarrow && code}
         <Stage key="stage" {...{ playground, state }} />
         <div key="side" class="side">
@@ -76,12 +64,11 @@ export function Screen() {
   )
 }
 
-/** Opens and plays once. What nothing else catches is the page's own failure. */
-function useOpen(playground: Playground, source: string): void {
+/** What nothing else catches is the page's own failure. */
+function useFailures(playground: Playground): void {
   useEffect(() => {
     addEventListener('unhandledrejection', ({ reason }) => playground.fail(reason))
     addEventListener('error', ({ error, message }) => playground.fail(error ?? new Error(message)))
-    void playground.open(isFreshAsked()).then(() => playground.play(source))
   }, [])
 }
 

@@ -1,4 +1,5 @@
 import { compile } from '../code/compile.ts'
+import { placed } from '../code/place.ts'
 import { databaseOver, holdLock } from '../database/client.ts'
 import {
   type AppCall,
@@ -19,6 +20,9 @@ export type Told =
   | { readonly of: 'worker'; readonly worker: string; readonly message: FromEngine }
   | { readonly of: 'crash'; readonly worker: string }
 
+/** An application that takes longer to begin has code that does not end. */
+const OPEN_MAX_MS = 15_000
+
 /** The threads: a database, an application that starts and shows runs, and workers that execute them. */
 export class Stage {
   readonly #tell: (told: Told) => void
@@ -27,6 +31,7 @@ export class Stage {
   readonly #calls = new Map<number, { resolve: (value: never) => void; reject: (error: Error) => void }>()
   #app: Worker | undefined
   #code = ''
+  #turn = 0
   #slowness = 1
   #clients = 0
   #count = 0
@@ -52,19 +57,37 @@ export class Stage {
     return databaseOver(port)
   }
 
-  /** Runs this code from now on: in a new application and new workers. Rejects with what is wrong in it. */
-  async play(source: string, workers: readonly string[]): Promise<void> {
+  /**
+   * Ends what played, and runs this code from now on, in a new application and with no workers yet. Rejects with what is wrong in the code: then what played goes
+   * on. Resolves to false if other code was played meanwhile.
+   */
+  async play(source: string): Promise<boolean> {
+    this.#turn += 1
+    const turn = this.#turn
     const code = await compile(source, document.baseURI)
-    this.#code = code
+    const app = new Worker('app.js', { type: 'module', name: 'app' })
+    try {
+      await this.#opened(app, 'app', code, (message) => this.#ofApp(message))
+    } catch (error) {
+      throw await placed(error, source)
+    }
+    if (turn !== this.#turn) {
+      app.terminate()
+      return false
+    }
     this.#app?.terminate()
     for (const name of [...this.#workers.keys()]) this.#end(name)
-    this.#app = await this.#opened('app.js', 'app', (message) => this.#ofApp(message))
-    await Promise.all(workers.map((name) => this.addWorker(name)))
+    this.#app = app
+    this.#code = code
+    return true
   }
 
   async addWorker(name: string): Promise<void> {
-    const tell = (message: FromEngine) => this.#tell({ of: 'worker', worker: name, message })
-    this.#workers.set(name, await this.#opened('worker.js', name, tell))
+    const worker = new Worker('worker.js', { type: 'module', name })
+    this.#workers.set(name, worker)
+    await this.#opened(worker, name, this.#code, (message) =>
+      this.#tell({ of: 'worker', worker: name, message }),
+    )
   }
 
   /** Its thread ends at once, whatever it does. */
@@ -103,23 +126,30 @@ export class Stage {
     else waiting?.resolve(message.value as never)
   }
 
-  #opened(script: string, name: string, tell: (message: FromEngine) => void): Promise<Worker> {
-    const worker = new Worker(script, { type: 'module', name })
+  #opened(worker: Worker, name: string, code: string, tell: (message: FromEngine) => void): Promise<void> {
     const { lock, port } = this.#client(name)
     return new Promise((opened, failed) => {
       const fail = (problem: Problem) => {
+        clearTimeout(tooLate)
         worker.terminate()
         failed(errorOf(problem))
       }
+      const tooLate = setTimeout(() => {
+        const message = `The code has not come to its end within ${OPEN_MAX_MS / 1_000} s: is there a loop outside of the steps?`
+        fail({ name: 'Error', message })
+      }, OPEN_MAX_MS)
       worker.onmessage = ({ data }: MessageEvent<FromEngine>) => {
-        if (data.type === 'opened') opened(worker)
+        if (data.type === 'opened') {
+          clearTimeout(tooLate)
+          opened()
+        }
         if (data.type === 'failed') fail(data.problem)
         tell(data)
       }
-      worker.onerror = ({ message }) => fail({ name: 'Error', message: message || `${script} cannot run.` })
+      worker.onerror = ({ message }) => fail({ name: 'Error', message: message || `${name} cannot run.` })
       const opening: Opening = {
         ...{ type: 'open', name, lock, database: port },
-        ...{ code: this.#code, slowness: this.#slowness },
+        ...{ code, slowness: this.#slowness },
       }
       worker.postMessage(opening, [port])
     })

@@ -100,14 +100,21 @@ export class Playground {
     this.#set({ phase: 'stopped', failure: problemFor(error) })
   }
 
-  /** Plays this code with three workers. What is wrong in it is in the state. */
+  /** Plays this code with three workers. What is wrong in it is in the state: then what played before goes on. */
   async play(source: string): Promise<void> {
     if (this.#database === undefined) return
+    this.#set({ problem: undefined })
+    try {
+      if (!(await this.#stage.play(source))) return
+    } catch (error) {
+      const { phase } = this.state.get()
+      this.#set({ problem: problemFor(error), phase: phase === 'opening' ? 'stopped' : phase })
+      return
+    }
     clearTimeout(this.#timer)
     this.#set({ phase: 'opening', progress: { part: 0.8, what: 'Starting three workers' }, workers: [] })
-    this.#set({ problem: undefined, selected: undefined, look: undefined, rows: [] })
+    this.#set({ selected: undefined, look: undefined, rows: [] })
     try {
-      await this.#stage.play(source, [])
       await Promise.all(NAMES.slice(0, 3).map((name) => this.addWorker(name)))
       const [{ count } = { count: 0 }] = await this.sql<{ count: number }>(
         'select count(*)::int as count from belay.workflow_runs',
@@ -209,6 +216,8 @@ export class Playground {
       if (this.state.get().cutUntil === undefined)
         this.#say('page', `cannot read: ${problemFor(error).message}`, 'bad')
     }
+    // One that was under way when other code began to play must not go on beside this one.
+    clearTimeout(this.#timer)
     this.#timer = setTimeout(() => void this.#read(), EVERY_MS)
   }
 

@@ -3,20 +3,16 @@ import { card, mail, play, stock, work } from 'playground'
 
 const order = define('order', { version: 1 })
   .step('takeStock', {
-    run: async ({ runId, idempotencyKey }) => {
-      await work(1_200)
-      return stock.take({ order: runId, count: 1, key: idempotencyKey })
-    },
-    compensate: ({ runId, idempotencyKey }) => stock.putBack({ order: runId, count: 1, key: idempotencyKey }),
+    run: ({ runId, idempotencyKey }) => stock.take({ order: runId, key: idempotencyKey }),
+    compensate: ({ runId, idempotencyKey }) => stock.putBack({ order: runId, key: idempotencyKey }),
   })
   .step('chargeCard', {
     dependsOn: ['takeStock'],
     run: async ({ runId, idempotencyKey }) => {
-      await work(1_200)
-      return card.charge({ order: runId, cents: 4_200, key: idempotencyKey })
+      await work(2_000)
+      return card.charge({ order: runId, key: idempotencyKey })
     },
-    compensate: ({ runId, idempotencyKey }) =>
-      card.refund({ order: runId, cents: 4_200, key: idempotencyKey }),
+    compensate: ({ runId, idempotencyKey }) => card.refund({ order: runId, key: idempotencyKey }),
   })
   .step('sendMail', {
     dependsOn: ['chargeCard'],

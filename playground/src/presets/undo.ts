@@ -1,43 +1,26 @@
-import { define, unchecked } from '@belay/workflow'
+import { define, PermanentError, unchecked } from '@belay/workflow'
 import { card, play, stock, work } from 'playground'
 
-interface Order {
-  readonly number: number
-}
-
-const order = define('order', { version: 1, input: unchecked<Order>() })
+const trip = define('trip', { version: 1, input: unchecked<{ number: number }>() })
   .step('takeStock', {
-    run: async ({ runId, idempotencyKey }) => {
-      await work(700)
-      return stock.take({ order: runId, count: 1, key: idempotencyKey })
-    },
-    compensate: async ({ runId, idempotencyKey }) => {
-      await work(700)
-      await stock.putBack({ order: runId, count: 1, key: idempotencyKey })
-    },
+    run: ({ runId, idempotencyKey }) => stock.take({ order: runId, key: idempotencyKey }),
+    compensate: ({ runId, idempotencyKey }) => stock.putBack({ order: runId, key: idempotencyKey }),
   })
   .step('chargeCard', {
     dependsOn: ['takeStock'],
-    run: async ({ runId, idempotencyKey }) => {
-      await work(700)
-      return card.charge({ order: runId, cents: 4_200, key: idempotencyKey })
-    },
-    compensate: async ({ runId, idempotencyKey }) => {
-      await work(700)
-      await card.refund({ order: runId, cents: 4_200, key: idempotencyKey })
-    },
+    run: ({ runId, idempotencyKey }) => card.charge({ order: runId, key: idempotencyKey }),
+    compensate: ({ runId, idempotencyKey }) => card.refund({ order: runId, key: idempotencyKey }),
   })
   .step('bookCourier', {
     dependsOn: ['chargeCard'],
-    retry: false,
     run: async ({ input }) => {
       await work(700)
-      if (input.number % 2 === 1) throw new Error('no courier drives today')
+      if (input.number % 2 === 1) throw new PermanentError('no courier drives today')
       return 'courier 4'
     },
   })
 
 export default play({
-  workflows: [order],
-  start: (engine, number) => engine.run(order, { number }, { key: `order:${number}` }),
+  workflows: [trip],
+  start: (engine, number) => engine.run(trip, { number }, { key: `trip:${number}` }),
 })
