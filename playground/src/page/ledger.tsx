@@ -1,6 +1,5 @@
 import { glyphOf, stateClass } from '@belay/graph-view'
 import { Glyph } from '../../../packages/dashboard/ui/src/glyph.tsx'
-import { shortId } from '../../../packages/dashboard/ui/src/words.ts'
 import { Refusal, useAsked } from './asked.tsx'
 import { type Balance, balanceSentence, type Entry } from './balance.ts'
 import { Scroll } from './scroll.tsx'
@@ -9,7 +8,7 @@ import type { Playground, State } from './state.ts'
 /** What the outside world saw, and whether it balances. */
 export function Ledger({ playground, state }: { readonly playground: Playground; readonly state: State }) {
   const { ledger, balance, runs } = state
-  const nameOf = (order: string) => runs.find(({ id }) => id === order)?.key ?? shortId(order)
+  const nameOf = (order: string) => runs.find(({ id }) => id === order)?.key ?? `…${order.slice(-4)}`
   return (
     <section class="ledger" aria-label="Ledger">
       <div class="panel-head">

@@ -29,7 +29,8 @@ export function ManyButton({
           <h2>Start {figure(COUNT)} runs?</h2>
           <p>
             They are started one after another and stay in this database. Until they have ended, the work of a
-            step takes no time: only Belay and PostgreSQL do. It takes some minutes and most of one processor.
+            step takes no time: only Belay and PostgreSQL do. It takes several minutes and most of one
+            processor.
           </p>
           <div class="dialog-buttons">
             <button type="button" class="button main" onClick={go}>

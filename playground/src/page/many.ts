@@ -10,7 +10,7 @@ export interface Many {
   readonly stepsPerSecond: number
 }
 
-const AT_ONCE = 100
+const AT_ONCE = 20
 const EVERY_MS = 1_000
 
 interface Count {

@@ -7,7 +7,7 @@ export function readable(sentence: string, names: Readonly<Record<string, string
     .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, (instant) => LOCAL_TIME.format(new Date(instant)))
 }
 
-/** Code that was edited gets a number that says nothing as its version: only those that were written are shown. */
+/** A version that somebody wrote. Code of another shape under the same version gets a long number of its own, which says nothing. */
 export function versionText(version: number): string {
-  return version < 1_000 ? `v${version}` : 'edited'
+  return version < 1_000 ? `v${version}` : ''
 }

@@ -42,7 +42,7 @@ export function Screen() {
         onKeys={() => setKeysShown(true)}
       />
       <div class="notices">
-        {state.failure && <Failure message={state.failure.message} />}
+        {state.failure && <Failure state={state} message={state.failure.message} />}
         <Refusal of={keysRefusal} />
         <TourPanel tour={tour} />
       </div>
@@ -68,14 +68,17 @@ export function Screen() {
 function useFailures(playground: Playground): void {
   useEffect(() => {
     addEventListener('unhandledrejection', ({ reason }) => playground.fail(reason))
-    addEventListener('error', ({ error, message }) => playground.fail(error ?? new Error(message)))
+    addEventListener('error', ({ error }) => error && playground.fail(error))
   }, [])
 }
 
-function Failure({ message }: { readonly message: string }) {
+function Failure({ state: { phase }, message }: { readonly state: State; readonly message: string }) {
   return (
     <div class="failure s-failed" role="alert">
-      <p>The playground cannot go on: {message}</p>
+      <p>
+        {phase === 'stopped' ? 'The playground cannot go on' : 'The page failed, and may not show all'}:{' '}
+        {message}
+      </p>
       <button type="button" class="button main" onClick={startAfresh}>
         Start afresh
       </button>

@@ -92,12 +92,13 @@ export class Playground {
       this.#database = await this.#stage.open(fresh)
     } catch (error) {
       this.fail(error)
+      this.#set({ phase: 'stopped' })
     }
   }
 
-  /** The page itself cannot go on. */
+  /** Of the page itself: neither the reader's code nor what was asked for. */
   fail(error: unknown): void {
-    this.#set({ phase: 'stopped', failure: problemFor(error) })
+    this.#set({ failure: problemFor(error) })
   }
 
   /** Plays this code with three workers. What is wrong in it is in the state: then what played before goes on. */

@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { stored, useCell } from '../../../packages/dashboard/ui/src/stored.ts'
 import type { Preset } from '../presets/index.ts'
 import type { State } from './state.ts'
@@ -46,7 +46,8 @@ export function useTour({ state, preset }: { readonly state: State; readonly pre
 /** Outlines what to press, and moves the focus there once for each step. */
 function usePointer(step: TourStep | undefined, state: State): void {
   const pointed = useRef<{ step?: TourStep | undefined; element?: HTMLElement | undefined }>({})
-  useEffect(() => {
+  // With the sentence, not after it: a key that is pressed at once meets what the sentence says.
+  useLayoutEffect(() => {
     const { step: stepBefore, element: before } = pointed.current
     const element = shownElement(step?.target?.(state))
     if (element === before && (element === undefined || step === stepBefore)) return
