@@ -91,6 +91,7 @@ export class Playground {
 
   /** Plays this code with three workers. What is wrong in it is in the state: then what played before goes on. */
   async play(source: string): Promise<void> {
+    if (this.#database === undefined) return
     this.#set({ problem: undefined })
     try {
       if (!(await this.#stage.play(source))) return
