@@ -14,6 +14,7 @@ const CHAPTERS = [
     pages: [
       ['README.md', 'Overview'],
       ['docs/quick-start.md', 'Quick start'],
+      ['docs/playground.md', 'The playground'],
       ['docs/concepts.md', 'Concepts'],
       ['docs/patterns.md', 'Patterns'],
       ['docs/frameworks.md', 'Web frameworks'],
@@ -146,7 +147,12 @@ export function publishedPath(file) {
 }
 
 export function navigation() {
-  return NAVIGATION.filter(([path]) => isPage(path)).map(([path, text]) => ({ text, link: linkTo(path) }))
+  const pages = NAVIGATION.filter(([path]) => isPage(path)).map(([path, text]) => ({
+    text,
+    link: linkTo(path),
+  }))
+  // No page of VitePress: the browser has to load it. `scripts/site.mjs` puts it there.
+  return [...pages, { text: 'Playground', link: '/playground/', target: '_self' }]
 }
 
 /** The pages have one sidebar, the reference of the interface another. */

@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useMemo, useState } from 'preact/hooks'
 import { PRESETS, type Preset } from '../presets/index.ts'
 import { isFreshAsked } from './afresh.ts'
 import { keepCode, keptCode } from './code-kept.ts'
@@ -19,6 +19,8 @@ interface Open {
 type Playable = Omit<Open, 'given'> & { readonly played: string }
 
 export interface CodeChoice extends Open {
+  /** The newest code is being loaded: until then what played before goes on. */
+  readonly isLoading: boolean
   choose(preset: Preset): void
   edit(source: string): void
   play(): void
@@ -29,20 +31,23 @@ export interface CodeChoice extends Open {
 /** Which example is open, its code, and what of it plays. Begins with what the link says. */
 export function useCodeChoice(playground: Playground): CodeChoice {
   const [open, setOpen] = useState<Open>({ preset: PRESETS[0], source: PRESETS[0].code, given: 0 })
+  const [isLoading, setLoading] = useState(false)
+  const opening = useMemo(() => playground.open(isFreshAsked()), [])
   const { preset, source } = open
   const play = (next: Playable) => {
     setOpen(({ given }) => ({ ...next, given: given + 1 }))
-    void playground.play(next.played)
+    setLoading(true)
+    void opening.then(() => playground.play(next.played)).then(() => setLoading(false))
   }
   useEffect(() => {
-    const begin = async () => play(await linked(location.hash))
-    const follow = () => void begin()
-    void playground.open(isFreshAsked()).then(begin)
+    const follow = async () => play(await linked(location.hash))
+    void follow()
     addEventListener('hashchange', follow)
     return () => removeEventListener('hashchange', follow)
   }, [])
   return {
     ...open,
+    isLoading,
     choose(chosen) {
       play(unlinked(chosen, keptCode(chosen)))
     },

@@ -12,39 +12,11 @@ interface Editing {
 }
 
 /** A field for the code: at first a plain one, then, in the same place, CodeMirror. If that cannot be loaded, the plain one stays. */
-export function CodeEditor({ source, given, wrong, onSource, onPlay }: Editing) {
+export function CodeEditor(editing: Editing) {
   const host = useRef<HTMLDivElement>(null)
   const plain = useRef<HTMLTextAreaElement>(null)
-  const newest = useRef<Editing>({ source, given, wrong, onSource, onPlay })
-  newest.current = { source, given, wrong, onSource, onPlay }
-  const [editor, setEditor] = useState<CodeMirror>()
-
-  useEffect(() => {
-    let opened: CodeMirror | undefined
-    let isGone = false
-    import('./code-mirror.ts').then(
-      ({ openCodeMirror }) => {
-        if (isGone) return
-        const hadFocus = document.activeElement === plain.current
-        opened = openCodeMirror(host.current!, {
-          source: newest.current.source,
-          onSource: (next) => newest.current.onSource(next),
-          onPlay: () => newest.current.onPlay(),
-        })
-        setEditor(opened)
-        if (hadFocus) opened.focus()
-      },
-      () => {},
-    )
-    return () => {
-      isGone = true
-      opened?.close()
-    }
-  }, [])
-  // Not at each change of `source`: that comes later than the typing from which it comes.
-  useEffect(() => editor?.setSource(newest.current.source), [editor, given])
-  useEffect(() => editor?.mark(wrong), [editor, wrong])
-
+  const editor = useCodeMirror(host, plain, editing)
+  const { source, onSource, onPlay } = editing
   return (
     <div class="editor">
       <div ref={host} hidden={editor === undefined} />
@@ -62,4 +34,33 @@ export function CodeEditor({ source, given, wrong, onSource, onPlay }: Editing) 
       )}
     </div>
   )
+}
+
+/** CodeMirror in `host`, once it is loaded. It takes the focus over from the plain field. */
+function useCodeMirror(
+  host: { readonly current: HTMLDivElement | null },
+  plain: { readonly current: HTMLTextAreaElement | null },
+  editing: Editing,
+): CodeMirror | undefined {
+  const newest = useRef(editing)
+  newest.current = editing
+  const [editor, setEditor] = useState<CodeMirror>()
+  const open = ({ openCodeMirror }: typeof import('./code-mirror.ts')) => {
+    const hadFocus = document.activeElement === plain.current
+    const opened = openCodeMirror(host.current!, {
+      source: newest.current.source,
+      onSource: (next) => newest.current.onSource(next),
+      onPlay: () => newest.current.onPlay(),
+    })
+    setEditor(opened)
+    if (hadFocus) opened.focus()
+  }
+  useEffect(() => {
+    import('./code-mirror.ts').then(open, () => {})
+  }, [])
+  const { given, wrong } = editing
+  // Not at each change of the source: that comes later than the typing from which it comes.
+  useEffect(() => editor?.setSource(newest.current.source), [editor, given])
+  useEffect(() => editor?.mark(wrong), [editor, wrong])
+  return editor
 }

@@ -10,7 +10,6 @@ export interface CodeMirror {
   /** Marks that line, from 1, and scrolls to it. Undefined: none. */
   mark(line: number | undefined): void
   focus(): void
-  close(): void
 }
 
 /**
@@ -59,7 +58,6 @@ export function openCodeMirror(
       view.dispatch({ effects: [setMark.of(at), ...scroll] })
     },
     focus: () => view.focus(),
-    close: () => view.destroy(),
   }
 }
 

@@ -40,6 +40,11 @@ export function Code({ playground, state, choice }: Shown) {
           </button>
         )}
         <CopyLink choice={choice} />
+        {choice.isLoading && (
+          <span class="weak" role="status">
+            Loading the code…
+          </span>
+        )}
         <span class="weak">Ctrl + Enter plays it, Tab leaves the editor.</span>
       </div>
       {problem && (
