@@ -18,7 +18,7 @@ export function Screen() {
   const [preset, setPreset] = useState(PRESETS[0]!)
   const [source, setSource] = useState(preset.code)
   useEffect(() => {
-    void playground.open().then(() => playground.play(source))
+    void playground.open().then((isOpen) => (isOpen ? playground.play(source) : undefined))
   }, [])
   return (
     <>

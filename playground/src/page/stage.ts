@@ -36,7 +36,7 @@ export class Stage {
   }
 
   /** Resolves to the reader's own connection, once the database is open. Rejects with what keeps it from opening. */
-  async open(fresh: boolean) {
+  async open({ fresh = false, inMemory = false }) {
     await new Promise<void>((opened, failed) => {
       this.#database.onmessage = ({ data }: MessageEvent<FromDatabase>) => {
         if (data.type === 'opened') opened()
@@ -45,7 +45,7 @@ export class Stage {
       }
       this.#database.onerror = ({ message }) =>
         failed(new Error(message || 'The database’s script cannot run.'))
-      this.#toDatabase({ type: 'open', fresh })
+      this.#toDatabase({ type: 'open', fresh, inMemory })
     })
     const { lock, port } = this.#client('you')
     await holdLock(lock)

@@ -26,6 +26,8 @@ export async function sql(page: Page, text: string): Promise<readonly (readonly 
   const answer = box.getByRole('table')
   await box.getByRole('status').filter({ hasText: 'Asking' }).waitFor({ state: 'detached' })
   return answer.evaluate((table) =>
-    [...table.querySelectorAll('tbody tr')].map((row) => [...row.children].map((cell) => cell.textContent ?? '')),
+    [...table.querySelectorAll('tbody tr')].map((row) =>
+      [...row.children].map((cell) => cell.textContent ?? ''),
+    ),
   )
 }
