@@ -13,6 +13,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
 import { rolldown } from 'rolldown'
+import { serviceWorker } from './service-worker.mjs'
 import { makeSnapshot } from './snapshot.mjs'
 
 /**
@@ -40,6 +41,15 @@ export async function buildPlayground() {
   cpSync(join(folder, 'index.html'), join(out, 'index.html'))
   for (const name of ['pglite.wasm', 'pglite.data']) cpSync(join(pglite, name), join(out, name))
   await makeSnapshotIfOld(join(out, 'snapshot.tar.gz'))
+  const files = builtFiles().filter((name) => !['sw.js', 'index.html'].includes(name))
+  writeFileSync(join(out, 'sw.js'), serviceWorker(out, ['index.html', ...files]))
+}
+
+function builtFiles() {
+  return readdirSync(out, { recursive: true })
+    .map((name) => String(name).replaceAll('\\', '/'))
+    .filter((name) => statSync(join(out, name)).isFile())
+    .sort()
 }
 
 /** What a first visit loads, as a table. */
@@ -47,9 +57,7 @@ export function printSizes() {
   const kilobytes = (/** @type {number} */ bytes) => Math.ceil(bytes / 1_000)
   console.table(
     Object.fromEntries(
-      readdirSync(out, { recursive: true })
-        .map(String)
-        .filter((name) => statSync(join(out, name)).isFile())
+      builtFiles()
         .map((name) => [name, readFileSync(join(out, name))])
         .map(([name, body]) => [
           name,

@@ -58,6 +58,15 @@ describe.skipIf(noBrowser)(`threads${noBrowser ? `: ${noBrowser}` : ''}`, () => 
     expect(complaints()).toEqual([])
   })
 
+  it('opens without a network once it was loaded', async () => {
+    const { page, complaints } = await opened(browser)
+    await page.evaluate(async () => void (await navigator.serviceWorker.ready))
+    await page.context().setOffline(true)
+    await page.reload()
+    await plays(page)
+    expect(complaints()).toEqual([])
+  })
+
   it('a second tab says that the first has the database', async () => {
     const { page } = await opened(browser)
     const second = await page.context().newPage()

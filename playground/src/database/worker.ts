@@ -36,10 +36,13 @@ async function open({ fresh, inMemory }: ToDatabase & { readonly type: 'open' })
   const continued = changes !== undefined && !(await isEmpty(changes))
   const fs = new Storage(snapshot, changes)
   // Not relaxed: what a worker was told to be committed is there after a reload.
-  const database = await PGlite.create({ pgliteWasmModule, fsBundle, fs })
+  const database = await PGlite.create({ pgliteWasmModule, initdbWasmModule: EMPTY, fsBundle, fs })
   server = new DatabaseServer(database, (statement) => tell({ type: 'statement', statement }))
   tell({ type: 'opened', continued, isKept: changes !== undefined })
 }
+
+/** There is no initdb to run on a snapshot: without this, PGlite would load its program all the same. */
+const EMPTY = new WebAssembly.Module(new Uint8Array([0, 0x61, 0x73, 0x6d, 1, 0, 0, 0]))
 
 const TAKEN =
   'Another tab has this database open. Close that tab and load this one again, or play here in memory.'

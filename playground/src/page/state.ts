@@ -2,6 +2,7 @@ import type { PGliteInterface } from '@electric-sql/pglite'
 import { type Cell, cell } from '../../../packages/dashboard/ui/src/stored.ts'
 import type { AppCall, FromDatabase, FromEngine, ListedRun, Look, Problem, Statement } from '../messages.ts'
 import { type Balance, balanceOf, type Entry, LEDGER } from './balance.ts'
+import { keepFiles, missing } from './missing.ts'
 import { sentenceOf } from './sentence.ts'
 import { Stage, type Told } from './stage.ts'
 
@@ -83,7 +84,10 @@ export class Playground {
   /** Opens the database. Resolves to whether it is open: what keeps it from opening is in the state. */
   async open(options: { readonly fresh?: boolean; readonly inMemory?: boolean } = {}): Promise<boolean> {
     try {
+      const lack = missing()
+      if (lack !== undefined) throw new Error(lack)
       this.#database = await this.#stage.open(options)
+      keepFiles()
       return true
     } catch (error) {
       this.#set({ phase: 'stopped', problem: problemFor(error) })
