@@ -22,9 +22,9 @@ export type Told =
 /** The threads: a database, an application that starts and shows runs, and workers that execute them. */
 export class Stage {
   readonly #tell: (told: Told) => void
-  readonly #database = new Worker('database.js', { type: 'module' })
   readonly #workers = new Map<string, Worker>()
   readonly #calls = new Map<number, { resolve: (value: never) => void; reject: (error: Error) => void }>()
+  #database: Worker | undefined
   #app: Worker | undefined
   #code = ''
   #slowness = 1
@@ -37,13 +37,17 @@ export class Stage {
 
   /** Resolves to the reader's own connection, once the database is open. Rejects with what keeps it from opening. */
   async open({ fresh = false, inMemory = false }) {
+    // Opened again: afresh, or in memory because another tab has the stored one.
+    this.#database?.terminate()
+    const database = new Worker('database.js', { type: 'module' })
+    this.#database = database
     await new Promise<void>((opened, failed) => {
-      this.#database.onmessage = ({ data }: MessageEvent<FromDatabase>) => {
+      database.onmessage = ({ data }: MessageEvent<FromDatabase>) => {
         if (data.type === 'opened') opened()
         if (data.type === 'failed') failed(errorOf(data.problem))
         this.#tell({ of: 'database', message: data })
       }
-      this.#database.onerror = ({ message }) =>
+      database.onerror = ({ message }) =>
         failed(new Error(message || 'The database’s script cannot run.'))
       this.#toDatabase({ type: 'open', fresh, inMemory })
     })
@@ -139,7 +143,7 @@ export class Stage {
   }
 
   #toDatabase(message: ToDatabase, transfer: Transferable[] = []): void {
-    this.#database.postMessage(message, transfer)
+    this.#database?.postMessage(message, transfer)
   }
 
   #toWorker(name: string, message: ToWorker): void {
