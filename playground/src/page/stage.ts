@@ -47,8 +47,7 @@ export class Stage {
         if (data.type === 'failed') failed(errorOf(data.problem))
         this.#tell({ of: 'database', message: data })
       }
-      database.onerror = ({ message }) =>
-        failed(new Error(message || 'The database’s script cannot run.'))
+      database.onerror = ({ message }) => failed(new Error(message || 'The database’s script cannot run.'))
       this.#toDatabase({ type: 'open', fresh, inMemory })
     })
     const { lock, port } = this.#client('you')
