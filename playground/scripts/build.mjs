@@ -13,6 +13,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
 import { rolldown } from 'rolldown'
+import { serviceWorker } from './service-worker.mjs'
 import { makeSnapshot } from './snapshot.mjs'
 
 /**
@@ -40,10 +41,30 @@ export async function buildPlayground() {
   cpSync(join(folder, 'index.html'), join(out, 'index.html'))
   for (const name of ['pglite.wasm', 'pglite.data']) cpSync(join(pglite, name), join(out, name))
   await makeSnapshotIfOld(join(out, 'snapshot.tar.gz'))
-  for (const name of readdirSync(out).filter((name) => /\.(js|css|html)$/.test(name))) {
-    const body = readFileSync(join(out, name))
-    console.log(`${name}: ${body.length} B, gzipped ${gzipSync(body).length} B`)
-  }
+  const files = builtFiles().filter((name) => !['sw.js', 'index.html'].includes(name))
+  writeFileSync(join(out, 'sw.js'), serviceWorker(out, ['index.html', ...files]))
+}
+
+function builtFiles() {
+  return readdirSync(out, { recursive: true })
+    .map((name) => String(name).replaceAll('\\', '/'))
+    .filter((name) => statSync(join(out, name)).isFile())
+    .sort()
+}
+
+/** What a first visit loads, as a table. */
+export function printSizes() {
+  const kilobytes = (/** @type {number} */ bytes) => Math.ceil(bytes / 1_000)
+  console.table(
+    Object.fromEntries(
+      builtFiles()
+        .map((name) => [name, readFileSync(join(out, name))])
+        .map(([name, body]) => [
+          name,
+          { kB: kilobytes(body.length), gzipped: kilobytes(gzipSync(body).length) },
+        ]),
+    ),
+  )
 }
 
 async function bundleScripts() {
@@ -130,4 +151,7 @@ async function makeSnapshotIfOld(/** @type {string} */ file) {
   writeFileSync(file, await makeSnapshot())
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) await buildPlayground()
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  await buildPlayground()
+  printSizes()
+}

@@ -17,7 +17,8 @@ export interface Problem {
 
 /** Of the page to the database's worker. */
 export type ToDatabase =
-  | { readonly type: 'open'; readonly fresh: boolean }
+  /** `fresh` throws the stored database away; `inMemory` stores nothing. */
+  | { readonly type: 'open'; readonly fresh: boolean; readonly inMemory: boolean }
   /** A client's port. Its lock is held as long as it lives. */
   | { readonly type: 'client'; readonly name: string; readonly lock: string; readonly port: MessagePort }
   /** For that long the database answers nobody, and what was under way is rolled back. */
@@ -26,7 +27,8 @@ export type ToDatabase =
 /** Of the database's worker to the page. */
 export type FromDatabase =
   | { readonly type: 'progress'; readonly part: number; readonly what: string }
-  | { readonly type: 'opened'; readonly continued: boolean }
+  /** `continued`: with what was stored. `isKept`: what is committed outlives the page. */
+  | { readonly type: 'opened'; readonly continued: boolean; readonly isKept: boolean }
   | { readonly type: 'failed'; readonly problem: Problem }
   | { readonly type: 'statement'; readonly statement: Statement }
   | { readonly type: 'client_gone'; readonly name: string; readonly rolledBack: boolean }

@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useState } from 'preact/hooks'
 import { PRESETS, type Preset } from '../presets/index.ts'
-import { isFreshAsked } from './afresh.ts'
+import { askedDatabase } from './afresh.ts'
 import { keepCode, keptCode } from './code-kept.ts'
 import { readFragment } from './code-link.ts'
 import type { Playground } from './state.ts'
@@ -32,7 +32,7 @@ export interface CodeChoice extends Open {
 export function useCodeChoice(playground: Playground): CodeChoice {
   const [open, setOpen] = useState<Open>({ preset: PRESETS[0], source: PRESETS[0].code, given: 0 })
   const [isLoading, setLoading] = useState(false)
-  const opening = useMemo(() => playground.open(isFreshAsked()), [])
+  const opening = useMemo(() => playground.open(askedDatabase()), [])
   const { preset, source } = open
   const play = (next: Playable) => {
     setOpen(({ given }) => ({ ...next, given: given + 1 }))
@@ -79,8 +79,8 @@ async function linked(fragment: string): Promise<Playable> {
   }
 }
 
-/** The address no longer says what is open. Changing it so is no `hashchange`. */
+/** The address says which example is open, so that a reload opens it again. Changing it so is no `hashchange`. */
 function unlinked(preset: Preset, source: string): Playable {
-  window.history.replaceState(null, '', location.pathname + location.search)
+  window.history.replaceState(null, '', `${location.pathname}${location.search}#preset=${preset.name}`)
   return { preset, source, played: source }
 }

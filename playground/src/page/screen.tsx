@@ -1,6 +1,7 @@
 import { useEffect, useMemo, useState } from 'preact/hooks'
 import { useCell } from '../../../packages/dashboard/ui/src/stored.ts'
-import { startAfresh } from './afresh.ts'
+import type { Problem } from '../messages.ts'
+import { goOnInMemory, startAfresh } from './afresh.ts'
 import { Refusal } from './asked.tsx'
 import { Claim } from './claim.tsx'
 import { Code } from './code.tsx'
@@ -42,7 +43,7 @@ export function Screen() {
         onKeys={() => setKeysShown(true)}
       />
       <div class="notices">
-        {state.failure && <Failure state={state} message={state.failure.message} />}
+        {state.failure && <Failure phase={state.phase} problem={state.failure} />}
         <Refusal of={keysRefusal} />
         <TourPanel tour={tour} />
       </div>
@@ -72,16 +73,28 @@ function useFailures(playground: Playground): void {
   }, [])
 }
 
-function Failure({ state: { phase }, message }: { readonly state: State; readonly message: string }) {
+function Failure({
+  phase,
+  problem: { message, code },
+}: {
+  readonly phase: State['phase']
+  readonly problem: Problem
+}) {
   return (
     <div class="failure s-failed" role="alert">
       <p>
         {phase === 'stopped' ? 'The playground cannot go on' : 'The page failed, and may not show all'}:{' '}
         {message}
       </p>
-      <button type="button" class="button main" onClick={startAfresh}>
-        Start afresh
-      </button>
+      {code === 'DATABASE_TAKEN' ? (
+        <button type="button" class="button main" onClick={goOnInMemory}>
+          Use a database in memory
+        </button>
+      ) : (
+        <button type="button" class="button main" onClick={startAfresh}>
+          Start afresh
+        </button>
+      )}
     </div>
   )
 }

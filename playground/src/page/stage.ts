@@ -26,9 +26,9 @@ const OPEN_MAX_MS = 15_000
 /** The threads: a database, an application that starts and shows runs, and workers that execute them. */
 export class Stage {
   readonly #tell: (told: Told) => void
-  readonly #database = new Worker('database.js', { type: 'module' })
   readonly #workers = new Map<string, Worker>()
   readonly #calls = new Map<number, { resolve: (value: never) => void; reject: (error: Error) => void }>()
+  #database: Worker | undefined
   #app: Worker | undefined
   #code = ''
   #turn = 0
@@ -41,16 +41,19 @@ export class Stage {
   }
 
   /** Resolves to the reader's own connection, once the database is open. Rejects with what keeps it from opening. */
-  async open(fresh: boolean) {
+  async open({ fresh = false, inMemory = false }) {
+    // Opened again: afresh, or in memory because another tab has the stored one.
+    this.#database?.terminate()
+    const database = new Worker('database.js', { type: 'module' })
+    this.#database = database
     await new Promise<void>((opened, failed) => {
-      this.#database.onmessage = ({ data }: MessageEvent<FromDatabase>) => {
+      database.onmessage = ({ data }: MessageEvent<FromDatabase>) => {
         if (data.type === 'opened') opened()
         if (data.type === 'failed') failed(errorOf(data.problem))
         this.#tell({ of: 'database', message: data })
       }
-      this.#database.onerror = ({ message }) =>
-        failed(new Error(message || 'The database’s script cannot run.'))
-      this.#toDatabase({ type: 'open', fresh })
+      database.onerror = ({ message }) => failed(new Error(message || 'The database’s script cannot run.'))
+      this.#toDatabase({ type: 'open', fresh, inMemory })
     })
     const { lock, port } = this.#client('you')
     await holdLock(lock)
@@ -169,7 +172,7 @@ export class Stage {
   }
 
   #toDatabase(message: ToDatabase, transfer: Transferable[] = []): void {
-    this.#database.postMessage(message, transfer)
+    this.#database?.postMessage(message, transfer)
   }
 
   #toWorker(name: string, message: ToWorker): void {

@@ -1,7 +1,8 @@
 import type { PGliteInterface } from '@electric-sql/pglite'
 import { type Cell, cell } from '../../../packages/dashboard/ui/src/stored.ts'
-import type { AppCall, FromEngine, ListedRun, Look, Problem, Statement } from '../messages.ts'
+import type { AppCall, FromDatabase, FromEngine, ListedRun, Look, Problem, Statement } from '../messages.ts'
 import { BALANCE, type Balance, type Entry, NEWEST_ENTRIES, SERVICES, type Service } from './balance.ts'
+import { keepFiles, missing } from './missing.ts'
 import { sentenceOf } from './sentence.ts'
 import { Stage, type Told } from './stage.ts'
 
@@ -86,13 +87,17 @@ export class Playground {
   #number = 0
   #timer: ReturnType<typeof setTimeout> | undefined
 
-  /** Opens the database. Rejects never: what keeps it from opening is in the state. */
-  async open(fresh = false): Promise<void> {
+  /** Opens the database. Resolves to whether it is open: what keeps it from opening is in the state. */
+  async open(options: { readonly fresh?: boolean; readonly inMemory?: boolean } = {}): Promise<boolean> {
     try {
-      this.#database = await this.#stage.open(fresh)
+      const lack = missing()
+      if (lack !== undefined) throw new Error(lack)
+      this.#database = await this.#stage.open(options)
+      keepFiles()
+      return true
     } catch (error) {
       this.fail(error)
-      this.#set({ phase: 'stopped' })
+      return false
     }
   }
 
@@ -238,6 +243,7 @@ export class Playground {
     switch (told.of) {
       case 'database':
         if (told.message.type === 'progress') this.#set({ progress: told.message })
+        if (told.message.type === 'opened') this.#sayOpened(told.message)
         if (told.message.type === 'statement') this.#set({ statement: told.message.statement })
         if (told.message.type === 'client_gone' && told.message.rolledBack)
           this.#say('database', `rolls back what ${told.message.name} had begun`, 'plain')
@@ -249,6 +255,11 @@ export class Playground {
       case 'worker':
         this.#ofWorker(told.worker, told.message)
     }
+  }
+
+  #sayOpened({ continued, isKept }: FromDatabase & { readonly type: 'opened' }): void {
+    if (continued) this.#say('database', 'continues where this page left off', 'good')
+    if (!isKept) this.#say('database', 'is in memory only: it ends with this page', 'plain')
   }
 
   #ofWorker(name: string, message: FromEngine): void {
