@@ -36,6 +36,11 @@ export class DatabaseServer {
     }
   }
 
+  /** A thread of that name is there, perhaps after one that is gone. */
+  returned(client: string): void {
+    this.#gone.delete(client)
+  }
+
   /** The thread is gone: what it had begun is rolled back. Resolves to whether there was anything. */
   async disconnect(client: string): Promise<boolean> {
     this.#gone.add(client)
