@@ -57,12 +57,10 @@ export function printSizes() {
   const kilobytes = (/** @type {number} */ bytes) => Math.ceil(bytes / 1_000)
   console.table(
     Object.fromEntries(
-      builtFiles()
-        .map((name) => [name, readFileSync(join(out, name))])
-        .map(([name, body]) => [
-          name,
-          { kB: kilobytes(body.length), gzipped: kilobytes(gzipSync(body).length) },
-        ]),
+      builtFiles().map((name) => {
+        const body = readFileSync(join(out, name))
+        return [name, { kB: kilobytes(body.length), gzipped: kilobytes(gzipSync(body).length) }]
+      }),
     ),
   )
 }

@@ -70,7 +70,7 @@ async function storedOn(packed: ArrayBuffer, fresh: boolean): Promise<IDBDatabas
   }
 }
 
-/** By the browser: it is twice as fast as PGlite's own. */
+/** By the browser, which is faster at it than PGlite. */
 async function unpacked(packed: ArrayBuffer): Promise<Uint8Array<ArrayBuffer>> {
   const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream('gzip'))
   return new Uint8Array(await new Response(stream).arrayBuffer())

@@ -6,7 +6,7 @@ import type { FromEngine, Opening } from '../messages.ts'
 import { problemOf } from '../messages.ts'
 import { type Play, playIn } from '../play.ts'
 
-export const LEASE_MS = 3_000
+const LEASE_MS = 3_000
 
 export const tell = (message: FromEngine) => postMessage(message)
 

@@ -1,4 +1,4 @@
-import type { State } from './state.ts'
+import type { State } from './model.ts'
 
 /** The newest statement that leased steps, and what it took. */
 export function Claim({ state: { statement } }: { readonly state: State }) {

@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
-import type { Playground, State } from './state.ts'
+import type { State } from './model.ts'
+import type { Playground } from './state.ts'
 
 /** Above these, development mode gives numbers of its own. */
 const DERIVED_FROM = 1_000_000_000

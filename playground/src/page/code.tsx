@@ -3,7 +3,8 @@ import type { CodeChoice } from './code-choice.ts'
 import { CodeEditor } from './code-editor.tsx'
 import { fragmentOf } from './code-link.ts'
 import { CodeNotes } from './code-notes.tsx'
-import type { Playground, State } from './state.ts'
+import type { State } from './model.ts'
+import type { Playground } from './state.ts'
 
 interface Shown {
   readonly playground: Playground

@@ -2,8 +2,9 @@ import { glyphOf, stateClass } from '@belay/graph-view'
 import { Glyph } from '../../../packages/dashboard/ui/src/glyph.tsx'
 import { Refusal, useAsked } from './asked.tsx'
 import { type Balance, balanceSentence, type Entry } from './balance.ts'
+import type { State } from './model.ts'
 import { Scroll } from './scroll.tsx'
-import type { Playground, State } from './state.ts'
+import type { Playground } from './state.ts'
 
 /** What the outside world saw, and whether it balances. */
 export function Ledger({ playground, state }: { readonly playground: Playground; readonly state: State }) {

@@ -1,4 +1,4 @@
-import type { State } from './state.ts'
+import type { State } from './model.ts'
 
 /** Lies above the stage's first line while it opens, so that nothing moves when it is done. */
 export function Opening({ progress: { part, what } }: Pick<State, 'progress'>) {

@@ -6,9 +6,10 @@ import { useWidth } from '../../../packages/dashboard/ui/src/run/use-width.ts'
 import { nameOf } from '../../../packages/dashboard/ui/src/words.ts'
 import type { Look } from '../messages.ts'
 import { Actions } from './actions.tsx'
+import type { State, WorkerState } from './model.ts'
 import { readable, versionText } from './readable.ts'
 import { roam, vertical, type Way } from './roam.ts'
-import type { Playground, State, WorkerState } from './state.ts'
+import type { Playground } from './state.ts'
 
 /** The selected run: why, the buttons that help, its graph with who runs what, and its timeline. */
 export function RunView({ playground, state }: { readonly playground: Playground; readonly state: State }) {

@@ -2,9 +2,10 @@ import { glyphOf, stateClass } from '@belay/graph-view'
 import { Glyph } from '../../../packages/dashboard/ui/src/glyph.tsx'
 import { wordOf } from '../../../packages/dashboard/ui/src/status.ts'
 import { nameOf } from '../../../packages/dashboard/ui/src/words.ts'
+import type { State } from './model.ts'
 import { versionText } from './readable.ts'
 import { roam, type Way } from './roam.ts'
-import type { Playground, State } from './state.ts'
+import type { Playground } from './state.ts'
 
 /** The newest runs in one line, with one tab stop; the selected one is shown below. */
 export function RunList({ playground, state }: { readonly playground: Playground; readonly state: State }) {

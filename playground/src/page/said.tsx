@@ -1,7 +1,7 @@
 import { useRef } from 'preact/hooks'
 import { wordOf } from '../../../packages/dashboard/ui/src/status.ts'
 import { nameOf } from '../../../packages/dashboard/ui/src/words.ts'
-import type { State } from './state.ts'
+import type { State } from './model.ts'
 
 /**
  * The page's live region: how the selected run stands, which worker is gone, and what the tour says. Only what is new is said, and what the drawings count down

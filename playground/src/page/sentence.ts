@@ -1,5 +1,5 @@
 import type { FromEngine } from '../messages.ts'
-import type { Line } from './state.ts'
+import type { Line } from './model.ts'
 
 type Told = FromEngine & { readonly type: 'event' }
 

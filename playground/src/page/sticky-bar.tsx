@@ -1,5 +1,6 @@
 import { Refusal, useAsked } from './asked.tsx'
-import type { Playground, State } from './state.ts'
+import type { State } from './model.ts'
+import type { Playground } from './state.ts'
 import { mayCrash } from './workers.tsx'
 
 /** On a narrow page: what is pressed most, always in reach. */

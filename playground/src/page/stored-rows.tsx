@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
-import type { Row, State } from './state.ts'
+import type { Row, State } from './model.ts'
 
 const MARKED_MS = 900
 

@@ -1,5 +1,5 @@
+import type { Line } from './model.ts'
 import { Scroll } from './scroll.tsx'
-import type { Line } from './state.ts'
 
 const SHOWN_MAX = 60
 

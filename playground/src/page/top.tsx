@@ -7,7 +7,8 @@ import { startAfresh } from './afresh.ts'
 import { Refusal, useAsked } from './asked.tsx'
 import { useMany } from './many.ts'
 import { ManyButton, ManyFigure } from './many-runs.tsx'
-import type { Playground, State } from './state.ts'
+import type { State } from './model.ts'
+import type { Playground } from './state.ts'
 import { useNow } from './use-now.ts'
 
 /** Of the dial: how often as slow as written. */

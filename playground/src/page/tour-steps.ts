@@ -1,5 +1,5 @@
 import { PRESETS } from '../presets/index.ts'
-import type { State } from './state.ts'
+import type { State } from './model.ts'
 
 /** What a step of the tour decides by: what the reader did, never the time that passed. */
 export interface Moment {

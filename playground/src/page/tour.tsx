@@ -1,7 +1,7 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { stored, useCell } from '../../../packages/dashboard/ui/src/stored.ts'
 import type { Preset } from '../presets/index.ts'
-import type { State } from './state.ts'
+import type { State } from './model.ts'
 import { nextIndex, TOUR, type TourStep } from './tour-steps.ts'
 
 const offer = stored('playground-tour', ['new', 'known'])

@@ -1,5 +1,6 @@
 import { Refusal, useAsked } from './asked.tsx'
-import type { Held, Playground, State, WorkerState } from './state.ts'
+import type { Held, State, WorkerState } from './model.ts'
+import type { Playground } from './state.ts'
 import { useNow } from './use-now.ts'
 
 const LEASE_MS = 3_000
