@@ -33,7 +33,7 @@ const JOURNEYS: Readonly<Record<string, Journey>> = {
   undo: {
     async go(playing) {
       await playing.press('Start a run')
-      await crashWhoRuns(playing, 'undo of chargeCard')
+      await crashWhoRuns(playing, 'undoes chargeCard')
     },
     ends: ['compensated'],
     orders: [NOTHING],
@@ -41,7 +41,7 @@ const JOURNEYS: Readonly<Record<string, Journey>> = {
   parked: {
     async go({ page, press }) {
       await press('Start a run')
-      await until(page, `exists (select from belay.workflow_runs where status = 'compensation_failed')`)
+      await page.getByRole('button', { name: /^retry/i, disabled: false }).first().waitFor()
       await press('Open the card service')
       await press(/^retry/i)
     },

@@ -12,15 +12,17 @@ export function Sql({ playground }: { readonly playground: Playground }) {
   const [text, setText] = useState('select workflow, key, status from belay.workflow_run_overview limit 5')
   const [rows, setRows] = useState<readonly Row[]>()
   const [isAsking, setAsking] = useState(false)
+  const [answers, setAnswers] = useState(0)
   const { refusal, ask } = useAsked()
   const run = async () => {
     setAsking(true)
     setRows(undefined)
     await ask(async () => setRows(await playground.sql<Row>(text)))
     setAsking(false)
+    setAnswers((count) => count + 1)
   }
   return (
-    <section class="sql" aria-label="SQL">
+    <section class="sql" aria-label="SQL" data-answers={answers}>
       <textarea
         aria-label="SQL on this database"
         spellcheck={false}

@@ -50,12 +50,13 @@ export class Playground {
   /** Plays this code with three workers. What is wrong in it is in the state: then what played before goes on. */
   async play(source: string): Promise<void> {
     if (this.#database === undefined) return
-    this.#set({ problem: undefined })
+    const before = this.state.get().workers.length > 0 ? 'playing' : 'stopped'
+    // A run that is started now would be of the code before.
+    this.#set({ problem: undefined, phase: 'opening', progress: { part: 0.7, what: 'Trying the code' } })
     try {
       if (!(await this.#stage.play(source))) return
     } catch (error) {
-      const { phase } = this.state.get()
-      this.#set({ problem: problemFor(error), phase: phase === 'opening' ? 'stopped' : phase })
+      this.#set({ problem: problemFor(error), phase: before })
       return
     }
     clearTimeout(this.#timer)

@@ -23,12 +23,14 @@ export async function sql(page: Page, text: string): Promise<readonly (readonly 
   await page.getByRole('tab', { name: 'SQL' }).click()
   const box = page.getByRole('region', { name: 'SQL' })
   await box.getByLabel('SQL on this database').fill(text)
+  const before = Number(await box.getAttribute('data-answers'))
   await box.getByRole('button', { name: 'Run' }).click()
-  const answer = box.getByRole('table')
-  await box.getByRole('status').filter({ hasText: 'Asking' }).waitFor({ state: 'detached' })
-  return answer.evaluate((table) =>
-    [...table.querySelectorAll('tbody tr')].map((row) =>
-      [...row.children].map((cell) => cell.textContent ?? ''),
-    ),
-  )
+  await page.locator(`[data-answers="${before + 1}"]`).waitFor()
+  return box
+    .getByRole('table')
+    .evaluate((table) =>
+      [...table.querySelectorAll('tbody tr')].map((row) =>
+        [...row.children].map((cell) => cell.textContent ?? ''),
+      ),
+    )
 }
