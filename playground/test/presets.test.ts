@@ -41,7 +41,10 @@ const JOURNEYS: Readonly<Record<string, Journey>> = {
   parked: {
     async go({ page, press }) {
       await press('Start a run')
-      await page.getByRole('button', { name: /^retry/i, disabled: false }).first().waitFor()
+      await page
+        .getByRole('button', { name: /^retry/i, disabled: false })
+        .first()
+        .waitFor()
       await press('Open the card service')
       await press(/^retry/i)
     },
@@ -56,6 +59,7 @@ const JOURNEYS: Readonly<Record<string, Journey>> = {
         await playing.page.getByRole('button', { name: 'Crash', disabled: false }).first().click()
       await playing.press('Add a worker')
       await playing.press(/^approve/i)
+      await playing.page.getByRole('dialog').getByRole('button', { name: 'Approve' }).click()
     },
     ends: ['completed'],
     orders: [['90000', '9']],

@@ -38,6 +38,7 @@ export class Playground {
       return true
     } catch (error) {
       this.fail(error)
+      this.#set({ phase: 'stopped' })
       return false
     }
   }

@@ -72,7 +72,8 @@ function shownElement(selector: string | undefined): HTMLElement | undefined {
 }
 
 function useEscape(isOn: boolean, leave: () => void): void {
-  useEffect(() => {
+  // With the sentence: a key that is pressed between the two would be for the step before.
+  useLayoutEffect(() => {
     if (!isOn) return
     const listen = ({ key }: KeyboardEvent) => {
       if (key === 'Escape' && document.querySelector('dialog[open]') === null) leave()
