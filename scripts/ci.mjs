@@ -48,6 +48,8 @@ const STAGES = [
   ],
   { name: 'proofs', command: 'npm run -s proofs -- worlds hostile releases plans faults commands' },
   { name: 'browser', command: 'npm run -s proofs -- dashboard playground' },
+  { name: 'presets', command: 'npm run -s proofs -- presets', onDay: [0, 2] },
+  { name: 'pages', command: 'npm run -s proofs -- pages', onDay: [1, 2] },
   { name: 'libraries', command: 'npm run -s proofs -- libraries examples', onDay: [1, 2] },
   { name: 'stores', command: 'npm run -s proofs -- pglite random compilers', onDay: [0, 2] },
   { name: 'servers', command: 'npm run -s proofs -- servers', onDay: [1, 2] },

@@ -55,8 +55,8 @@ const JOURNEYS: Readonly<Record<string, Journey>> = {
     async go(playing) {
       await playing.press('Start a run')
       await until(playing.page, `exists (select from belay.workflow_step_overview where status = 'waiting')`)
-      for (let n = 0; n < 3; n += 1)
-        await playing.page.getByRole('button', { name: 'Crash', disabled: false }).first().click()
+      for (const name of ['one', 'two', 'three'])
+        await playing.page.getByRole('button', { name: `Crash worker ${name}` }).click()
       await playing.press('Add a worker')
       await playing.press(/^approve/i)
       await playing.page.getByRole('dialog').getByRole('button', { name: 'Approve' }).click()

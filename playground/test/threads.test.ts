@@ -19,7 +19,7 @@ describe.skipIf(noBrowser)(`threads${noBrowser ? `: ${noBrowser}` : ''}`, () => 
     const charging = worker.filter({ hasText: 'chargeCard' })
     await charging.getByRole('button', { name: 'Freeze' }).click()
 
-    await said(page, /takes over chargeCard/)
+    await said(page, /gives chargeCard back to the queue/)
     await said(page, /ends the run .*: completed/)
     await said(page, /comes too late with chargeCard: .* its result is discarded/)
     await expect

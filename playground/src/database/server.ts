@@ -4,8 +4,13 @@ import { type Call, type CallAnswer, problemOf, type Statement } from '../messag
 /** What the engine takes for an outage: "cannot connect now". */
 const CUT = { name: 'DatabaseError', code: '57P03', message: 'The database does not answer: it was cut off.' }
 
+/** One thread. Another one may have the same name later. */
+interface Client {
+  readonly name: string
+}
+
 interface Open {
-  readonly client: string
+  readonly client: Client
   readonly transaction: Transaction
   /** Ends PGlite's transaction: commits if it resolves, rolls back if it rejects. */
   readonly commit: () => void
@@ -21,7 +26,7 @@ export class DatabaseServer {
   readonly #database: PGlite
   readonly #tell: (statement: Statement) => void
   readonly #open = new Map<number, Open>()
-  readonly #gone = new Set<string>()
+  readonly #gone = new Set<Client>()
   #transactions = 0
   #isCut = false
 
@@ -30,19 +35,14 @@ export class DatabaseServer {
     this.#tell = tell
   }
 
-  connect(client: string, port: MessagePort): void {
+  connect(client: Client, port: MessagePort): void {
     port.onmessage = async ({ data }: MessageEvent<Call>) => {
       port.postMessage(await this.#answer(client, data))
     }
   }
 
-  /** A thread of that name is there, perhaps after one that is gone. */
-  returned(client: string): void {
-    this.#gone.delete(client)
-  }
-
   /** The thread is gone: what it had begun is rolled back. Resolves to whether there was anything. */
-  async disconnect(client: string): Promise<boolean> {
+  async disconnect(client: Client): Promise<boolean> {
     this.#gone.add(client)
     return this.#rollBack(({ client: of }) => of === client)
   }
@@ -62,7 +62,7 @@ export class DatabaseServer {
     return found.length > 0
   }
 
-  async #answer(client: string, call: Call): Promise<CallAnswer> {
+  async #answer(client: Client, call: Call): Promise<CallAnswer> {
     const { id } = call
     if (this.#isCut) return { id, problem: CUT }
     try {
@@ -72,7 +72,7 @@ export class DatabaseServer {
     }
   }
 
-  async #run(client: string, call: Call): Promise<unknown> {
+  async #run(client: Client, call: Call): Promise<unknown> {
     switch (call.call) {
       case 'begin':
         return this.#begin(client)
@@ -93,10 +93,11 @@ export class DatabaseServer {
     }
   }
 
-  async #query(client: string, { text, values, within }: Call & { readonly call: 'query' | 'exec' }) {
+  async #query(client: Client, { text, values, within }: Call & { readonly call: 'query' | 'exec' }) {
     const since = performance.now()
     const { rows, fields, affectedRows } = await this.#session(within).query(text, [...(values ?? [])])
-    if (isClaim(text)) this.#tell({ client, text, ms: performance.now() - since, rows: rows.length })
+    if (isClaim(text))
+      this.#tell({ client: client.name, text, ms: performance.now() - since, rows: rows.length })
     return { rows, fields, affectedRows }
   }
 
@@ -111,7 +112,7 @@ export class DatabaseServer {
   }
 
   /** Resolves to its number, once PGlite lets it begin. */
-  #begin(client: string): Promise<number> {
+  #begin(client: Client): Promise<number> {
     const id = ++this.#transactions
     return new Promise((begun, refused) => {
       const over = this.#database.transaction(

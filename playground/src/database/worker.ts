@@ -83,14 +83,13 @@ async function loaded(name: string): Promise<Response> {
 }
 
 function connect({ name, lock, port }: ToDatabase & { readonly type: 'client' }): void {
-  server!.connect(name, port)
-  const watch = () => {
-    server!.returned(name)
+  const client = { name }
+  server!.connect(client, port)
+  // It holds its lock before it asks anything. Requested earlier, the lock would be granted here at once.
+  const watch = () =>
     // Granted once the client's thread is gone.
     void navigator.locks.request(lock, async () => {
-      tell({ type: 'client_gone', name, rolledBack: await server!.disconnect(name) })
+      tell({ type: 'client_gone', name, rolledBack: await server!.disconnect(client) })
     })
-  }
-  // It holds its lock before it asks anything. Requested earlier, the lock would be granted here at once.
   port.addEventListener('message', watch, { once: true })
 }
