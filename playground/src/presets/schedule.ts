@@ -14,7 +14,7 @@ const supply = define('supply', { version: 1 })
 
 export default play({
   workflows: [supply],
-  // Any worker fires it, and each time has one run.
-  schedules: [{ name: 'each five seconds', every: '5s', workflow: supply }],
+  // Any worker fires it, and each time has one run, also while the one before still waits for its lease to end.
+  schedules: [{ name: 'each five seconds', every: '5s', overlap: 'allow', workflow: supply }],
   start: (engine, number) => engine.run(supply, undefined, { key: `by hand:${number}` }),
 })
