@@ -18,6 +18,7 @@ const CLEAN = {
   'packages/workflow-postgres/src/index.ts':
     "import { Pool } from 'pg'\nimport { BelayError } from '@belay/workflow/adapter'",
   'bench/src/a.ts': "import './b.ts'",
+  'playground/src/a.ts': "import './b.ts'",
   'packages/cli/src/a.ts': "import './b.ts'",
   'packages/opentelemetry/src/index.ts':
     "import { trace } from '@opentelemetry/api'\nimport type { Engine } from '@belay/workflow'",
