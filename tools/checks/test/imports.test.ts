@@ -51,7 +51,7 @@ describe('the import check', () => {
     const { violations, checkedImports } = check({})
 
     expect(violations).toEqual([])
-    expect(checkedImports).toBe(19)
+    expect(checkedImports).toBe(20)
   })
 
   it('accepts this repository', () => {
