@@ -26,10 +26,16 @@ export class Served {
     return this.settings.engine
   }
 
-  /** Reads once a second for all who may see the same. `key` names the route and its query. */
-  read<Answer>({ env }: Call, key: string, read: (texts: Texts) => Promise<Answer>): Promise<Answer> {
+  /** Reads once a second, or as seldom as is said, for all who may see the same. `key` names the route and its query. */
+  read<Answer>(
+    { env }: Call,
+    key: string,
+    read: (texts: Texts) => Promise<Answer>,
+    freshMs?: number,
+  ): Promise<Answer> {
     const isShown = env.can.has('payloads.read')
-    return this.shared.read(`${isShown} ${key}`, () => read(textsFor(isShown, this.settings.redact)))
+    const reading = () => read(textsFor(isShown, this.settings.redact))
+    return this.shared.read(`${isShown} ${key}`, reading, freshMs)
   }
 
   /** The steps of a stored version, which never change. */

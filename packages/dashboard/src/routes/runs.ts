@@ -12,6 +12,8 @@ import type { Texts } from '../view/texts.ts'
 import { hasEnded, whyEnded, whyListed } from '../view/why.ts'
 
 const PAGE_DEFAULT = 50
+/** Each status is counted to its cap, which costs as much as ten pages of runs. */
+const COUNTS_FRESH_MS = 5_000
 const PAGE_MAX = 100
 
 const MATCHING = [
@@ -40,7 +42,8 @@ export function routeRuns(app: App, served: Served): void {
     .get('/api/runs/counts', async (call) => {
       const query = queryOf(call, MATCHING)
       const read = async (): Promise<RunCounts> => served.engine.runs.countByStatus(matching(query))
-      return Response.json(await served.read(call, `counts ${JSON.stringify(query)}`, read))
+      const key = `counts ${JSON.stringify(query)}`
+      return Response.json(await served.read(call, key, read, COUNTS_FRESH_MS))
     })
     .all(onlyGet)
 }
