@@ -8,6 +8,8 @@ const OUTPUT = /(\.d\.ts|\.js)(\.map)?$/
 /** Deletes what the compiler made of sources that are gone: it never does so itself, and the rest would be tested and published for ever. */
 export function pruneOutputs() {
   for (const folder of workspaceFolders()) {
+    // There a bundler's page stands, which it makes anew each time.
+    if (folder === 'playground') continue
     const dist = at(folder, 'dist')
     if (!existsSync(dist)) continue
     for (const file of readdirSync(dist, { recursive: true, encoding: 'utf8' })) {
