@@ -18,7 +18,7 @@ const TYPES = {
 export const POLICY =
   "default-src 'none'; script-src 'self' 'wasm-unsafe-eval' blob:; worker-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
 
-/** Serves `dist/` on 127.0.0.1. Resolves to its address once it listens. */
+/** Serves `dist/` on 127.0.0.1. Resolves to its address once it listens; rejects if it cannot. */
 export async function servePlayground({ port = 0 } = {}) {
   const server = createServer((request, response) => {
     const path = decodeURIComponent(new URL(request.url ?? '/', 'http://localhost').pathname)
@@ -35,7 +35,10 @@ export async function servePlayground({ port = 0 } = {}) {
     })
     createReadStream(file).pipe(response)
   })
-  await new Promise((listening) => server.listen(port, '127.0.0.1', () => listening(undefined)))
+  await new Promise((listening, refused) => {
+    server.once('error', refused)
+    server.listen(port, '127.0.0.1', () => listening(undefined))
+  })
   const address = server.address()
   if (address === null || typeof address === 'string') throw new Error('The server has no port.')
   return { url: `http://127.0.0.1:${address.port}/`, close: () => server.close() }

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import type { RunSnapshot } from '@belay/workflow'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { bank } from '../../cli/test/setup/fulfil-order.ts'
 import type { ActionRequest, ActionResult, Problem, RunPage } from '../src/api.ts'
 import type { DashboardHandler } from '../src/index.ts'
 import { get, opened, post, read } from './setup/calls.ts'
-import { bank } from './setup/fulfil-order.ts'
 import { fulfilOrder, type Key, type Shop, shop } from './setup/shop.ts'
 
 interface Case {

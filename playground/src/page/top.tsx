@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks'
 import { Mark } from '../../../packages/dashboard/ui/src/icons.tsx'
 import { theme } from '../../../packages/dashboard/ui/src/settings.ts'
 import { useCell } from '../../../packages/dashboard/ui/src/stored.ts'
+import { useNow } from '../../../packages/dashboard/ui/src/use-now.ts'
 import { PRESETS, type Preset } from '../presets/index.ts'
 import { startAfresh } from './afresh.ts'
 import { Refusal, useAsked } from './asked.tsx'
@@ -9,7 +10,6 @@ import { useMany } from './many.ts'
 import { ManyButton, ManyFigure } from './many-runs.tsx'
 import type { State } from './model.ts'
 import type { Playground } from './state.ts'
-import { useNow } from './use-now.ts'
 
 /** Of the dial: how often as slow as written. */
 const SLOWNESSES = [0.25, 1, 2, 4] as const

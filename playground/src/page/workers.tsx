@@ -1,7 +1,7 @@
+import { useNow } from '../../../packages/dashboard/ui/src/use-now.ts'
 import { Refusal, useAsked } from './asked.tsx'
 import type { Held, State, WorkerState } from './model.ts'
 import type { Playground } from './state.ts'
-import { useNow } from './use-now.ts'
 
 const LEASE_MS = 3_000
 const WORKERS_MAX = 6

@@ -1,6 +1,6 @@
 import type { Engine, RunHandle } from '@belay/workflow'
 import { vi } from 'vitest'
-import { bank, fulfil, type Order } from './fulfil-order.ts'
+import { bank, fulfil, type Order } from '../../../cli/test/setup/fulfil-order.ts'
 import { type TestStore, testStore } from './store.ts'
 
 export const fulfilOrder = fulfil(3)

@@ -1,5 +1,4 @@
 import { QueryClient, useQuery } from '@tanstack/react-query'
-import { useEffect, useState } from 'preact/hooks'
 import { ApiError, isForbidden, isNotFound, read } from './api.ts'
 import { paused } from './settings.ts'
 import { useCell } from './stored.ts'
@@ -30,16 +29,6 @@ export function useLive<T>(path: string, fetched?: (signal: AbortSignal) => Prom
     refetchInterval: ({ state: { error } }) =>
       stopped || isForbidden(error) || isNotFound(error) ? false : EVERY_MS,
   })
-}
-
-/** The present, again every second: for ages. */
-export function useNow(): number {
-  const [now, setNow] = useState(Date.now)
-  useEffect(() => {
-    const timer = setInterval(() => setNow(Date.now()), 1_000)
-    return () => clearInterval(timer)
-  }, [])
-  return now
 }
 
 /** The store or its server does not answer: what is shown is the past. */
