@@ -86,6 +86,26 @@ describe.skipIf(noBrowser)(`code${noBrowser ? `: ${noBrowser}` : ''}`, () => {
     expect(complaints()).toEqual([])
   })
 
+  it('whoever writes while the editor is being loaded goes on writing in it', async () => {
+    const page = await browser.newPage()
+    let load = () => {}
+    const asked = new Promise<void>((resolve) => {
+      load = resolve
+    })
+    await page.route(/code-mirror/, async (route) => {
+      await asked
+      await route.continue()
+    })
+    await page.goto(address())
+    await page.locator('textarea[aria-label="Code in TypeScript"]').fill('const a')
+    load()
+    await page.locator('.cm-content').waitFor()
+    await page.keyboard.press('ControlOrMeta+End')
+    await page.keyboard.type(' = 1')
+    expect(await page.locator('.cm-content').textContent()).toBe('const a = 1')
+    await page.close()
+  })
+
   it('keys: Ctrl + Enter plays the code, and Tab leaves the editor', async () => {
     const { page, complaints } = await opened(browser)
     await write(page, 'const')
@@ -121,7 +141,9 @@ async function playIt(page: Page): Promise<void> {
 
 /** Replaces the code in the editor. */
 async function write(page: Page, code: string): Promise<void> {
-  await page.locator('.cm-content').focus()
+  const content = page.locator('.cm-content')
+  await content.waitFor()
+  await content.focus()
   await page.keyboard.press('ControlOrMeta+a')
   await page.keyboard.insertText(code)
 }

@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import type { CodeMirror } from './code-mirror.ts'
 
 interface Editing {
@@ -44,20 +44,24 @@ function useCodeMirror(
 ): CodeMirror | undefined {
   const newest = useRef(editing)
   newest.current = editing
+  const hadFocus = useRef(false)
   const [editor, setEditor] = useState<CodeMirror>()
   const open = ({ openCodeMirror }: typeof import('./code-mirror.ts')) => {
-    const hadFocus = document.activeElement === plain.current
+    hadFocus.current = document.activeElement === plain.current
     const opened = openCodeMirror(host.current!, {
       source: newest.current.source,
       onSource: (next) => newest.current.onSource(next),
       onPlay: () => newest.current.onPlay(),
     })
     setEditor(opened)
-    if (hadFocus) opened.focus()
   }
   useEffect(() => {
     import('./code-mirror.ts').then(open, () => {})
   }, [])
+  // Only once it is shown: what is hidden takes no focus.
+  useLayoutEffect(() => {
+    if (hadFocus.current) editor?.focus()
+  }, [editor])
   const { given, wrong } = editing
   // Not at each change of the source: that comes later than the typing from which it comes.
   useEffect(() => editor?.setSource(newest.current.source), [editor, given])
