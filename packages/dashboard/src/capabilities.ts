@@ -17,7 +17,11 @@ export const CAPABILITY_OF: Readonly<Record<ActionRequest['verb'], Capability>> 
   setPriority: 'runs.priority',
 }
 
-export const CAPABILITIES: readonly Capability[] = ['payloads.read', ...new Set(Object.values(CAPABILITY_OF))]
+export const CAPABILITIES: readonly Capability[] = [
+  'payloads.read',
+  ...new Set(Object.values(CAPABILITY_OF)),
+  ...(['runs.move', 'schedules.fire', 'schedules.pause', 'limits.set'] as const),
+]
 
 export function isVerb(verb: unknown): verb is ActionRequest['verb'] {
   return typeof verb === 'string' && Object.hasOwn(CAPABILITY_OF, verb)

@@ -1,4 +1,5 @@
 import { useEffect, useRef } from 'preact/hooks'
+import { SCREENS } from './screens.ts'
 import { keys } from './settings.ts'
 
 /** By key: `j`, `?`, `Escape`, two letters that are pressed one after the other (`g r`), or `Ctrl+k`. */
@@ -53,8 +54,7 @@ export const KEYS: readonly (readonly [string, string])[] = [
   ['n', 'Show newer runs'],
   ['[  ]', 'Newer or older page'],
   ['Esc', 'Close, or leave the filter'],
-  ['g r', 'Go to Runs'],
-  ['g h', 'Go to Health'],
+  ...SCREENS.map(({ key, name }) => [`g ${key}`, `Go to ${name}`] as const),
   ['p', 'Pause, or go on reading'],
   ['?', 'Show the keys'],
 ]

@@ -7,6 +7,7 @@ import { read } from '../api.ts'
 import { Dialog } from '../dialog.tsx'
 import { Glyph } from '../glyph.tsx'
 import { ID } from '../runs/filter.ts'
+import { SCREENS } from '../screens.ts'
 import { wordOf } from '../status.ts'
 import { nameOf } from '../words.ts'
 
@@ -17,10 +18,8 @@ interface Hit {
   readonly state?: GlyphState
 }
 
-const SCREENS: readonly Hit[] = [
-  { to: '/runs', name: 'Runs', about: 'screen' },
-  { to: '/health', name: 'Health', about: 'screen' },
-  { to: '/runs?status=compensation_failed&status=parked', name: 'Runs that need a person', about: 'view' },
+const PLACES: readonly Hit[] = [
+  ...SCREENS.map(({ to, name }) => ({ to, name, about: 'screen' })),
   { to: '/runs?status=failed', name: 'Failed runs', about: 'view' },
 ]
 
@@ -136,7 +135,7 @@ function useHits(text: string): readonly Hit[] {
     queryFn: ({ signal }) => runsNamed(asked, signal),
     enabled: asked.length > 1,
   })
-  const screens = SCREENS.filter(({ name }) => name.toLowerCase().includes(text.toLowerCase()))
+  const screens = PLACES.filter(({ name }) => name.toLowerCase().includes(text.toLowerCase()))
   return [...(asked.length > 1 ? (data ?? []) : []), ...screens]
 }
 

@@ -8,6 +8,7 @@ import { Boundary } from '../boundary.tsx'
 import { Glyph } from '../glyph.tsx'
 import { useKeys } from '../keys.ts'
 import { isDown, useLive } from '../live.ts'
+import { SCREENS } from '../screens.ts'
 import { paused } from '../settings.ts'
 import { useCell } from '../stored.ts'
 import { useNow } from '../use-now.ts'
@@ -66,8 +67,7 @@ function useShellKeys(open: (what: Opened | undefined) => void): void {
     'Ctrl+k': () => open('palette'),
     '?': () => open('keys'),
     Escape: () => open(undefined),
-    'g r': () => navigate('/runs'),
-    'g h': () => navigate('/health'),
+    ...Object.fromEntries(SCREENS.map(({ key, to }) => [`g ${key}`, () => navigate(to)])),
     p: () => paused.set(!paused.get()),
   })
 }

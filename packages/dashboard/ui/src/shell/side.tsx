@@ -1,13 +1,14 @@
 import { type GlyphState, glyphOf } from '@belay/graph-view'
 import type { ComponentChildren } from 'preact'
 import { Link, useLocation, useSearch } from 'wouter'
-import type { Capped, Overview } from '../../../src/api.ts'
+import type { Overview } from '../../../src/api.ts'
 import { downSince } from '../answer.tsx'
 import { Glyph } from '../glyph.tsx'
 import { Icon, Mark } from '../icons.tsx'
+import { SCREENS, type Screen } from '../screens.ts'
 import { LIVE, wordOf } from '../status.ts'
 import { useCell } from '../stored.ts'
-import { capped, counted, figure } from '../words.ts'
+import { capped } from '../words.ts'
 
 interface SideProps {
   readonly overview: Overview | undefined
@@ -29,24 +30,11 @@ export function Side({ overview, title, isOpen, onClose }: SideProps) {
             <Icon name="close" />
           </button>
         </div>
-        <Place to="/health" count={overview?.findings === undefined ? undefined : figure(overview.findings)}>
-          Health
-        </Place>
-        <Place to="/runs">Runs</Place>
-        <h2>Needs a person</h2>
-        <Waiting to="/runs?status=compensation_failed" state="parked" count={overview?.parkedUndos}>
-          Parked undos
-        </Waiting>
-        <Waiting to="/runs?status=waiting" count={overview?.approvals}>
-          Approvals
-        </Waiting>
+        <Places overview={overview} />
+        <Places overview={overview} group="Act" />
+        <Places overview={overview} group="Operate" />
         <LiveRuns counts={overview?.liveRuns} />
         <footer>
-          {overview && (
-            <Link class="foot-link" href="/health#workers">
-              {counted(overview.workers, 'live worker')}
-            </Link>
-          )}
           <div>
             Press <kbd>?</kbd> for the keys
           </div>
@@ -74,20 +62,31 @@ function LiveRuns({ counts }: { readonly counts: Overview['liveRuns'] | undefine
   )
 }
 
-interface WaitingProps {
-  readonly to: string
-  readonly state?: GlyphState
-  readonly count: Capped | undefined
-  readonly children: ComponentChildren
-}
-
-/** Loud as soon as there is one. */
-function Waiting({ to, state, count, children }: WaitingProps) {
-  const isHot = state !== undefined && count !== undefined && count.count > 0
+/** The screens of a group. */
+function Places({
+  overview,
+  group,
+}: {
+  readonly overview: Overview | undefined
+  readonly group?: Screen['group']
+}) {
   return (
-    <Place to={to} count={count && capped(count)} hot={isHot ? state : undefined}>
-      {children}
-    </Place>
+    <>
+      {group && <h2>{group}</h2>}
+      {SCREENS.filter((screen) => screen.group === group).map(({ to, name, count, isHot }) => {
+        const figures = overview && count?.(overview)
+        return (
+          <Place
+            key={to}
+            to={to}
+            count={figures && capped(figures)}
+            hot={isHot && figures !== undefined && figures.count > 0 ? 'parked' : undefined}
+          >
+            {name}
+          </Place>
+        )
+      })}
+    </>
   )
 }
 

@@ -3,6 +3,7 @@ import { Link, useLocation, useSearch } from 'wouter'
 import type { RunPage } from '../../../src/api.ts'
 import { downSince } from '../answer.tsx'
 import { Icon } from '../icons.tsx'
+import { SCREENS } from '../screens.ts'
 import { paused, theme } from '../settings.ts'
 import { useCell } from '../stored.ts'
 import { useNow } from '../use-now.ts'
@@ -61,10 +62,11 @@ function Crumbs() {
   const search = useSearch()
   if (place === '/runs') list = search && `?${search}`
   const [screen = '', run] = place.slice(1).split('/')
-  const word = screen === 'health' ? 'Health' : 'Runs'
+  const word =
+    screen === 'compare' ? 'Compare' : (SCREENS.find(({ to }) => to === `/${screen}`)?.name ?? 'Nowhere')
   return (
     <nav class="crumbs" aria-label="Breadcrumb">
-      {run === undefined ? (
+      {run === undefined || screen !== 'runs' ? (
         <b aria-current="page">{word}</b>
       ) : (
         <>

@@ -1,0 +1,3 @@
+export function Limits() {
+  return <h1>Limits</h1>
+}

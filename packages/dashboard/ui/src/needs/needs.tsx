@@ -1,0 +1,3 @@
+export function Needs() {
+  return <h1>Needs</h1>
+}

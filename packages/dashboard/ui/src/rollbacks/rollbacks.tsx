@@ -1,0 +1,3 @@
+export function Rollbacks() {
+  return <h1>Rollbacks</h1>
+}

@@ -1,0 +1,3 @@
+export function Schedules({ name }: { readonly name: string | undefined }) {
+  return <h1>Schedules {name}</h1>
+}

@@ -1,0 +1,3 @@
+export function Versions({ name }: { readonly name: string | undefined }) {
+  return <h1>Versions {name}</h1>
+}

@@ -1,0 +1,3 @@
+export function Waiting() {
+  return <h1>Waiting</h1>
+}

@@ -1,0 +1,3 @@
+export function Workers() {
+  return <h1>Workers</h1>
+}
