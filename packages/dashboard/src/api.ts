@@ -18,6 +18,8 @@ import type { Capability } from './capability.ts'
  * | `GET runs/:id/rows` | {@link Rows} |
  * | `POST runs/:id/actions` | {@link ActionResult}; the body is {@link ActionRequest} |
  * | `GET health` | {@link Health} |
+ *
+ * What acts on many stands in `api/`, a file for each screen.
  */
 export interface Problem {
   /** `BelayError`'s code, or `unauthorized`, `forbidden`, `not_found`, `bad_request`, `too_large`, `store_unavailable`. */
@@ -204,7 +206,7 @@ export interface ActionRequest {
   readonly step?: string
   /** Tells what would happen, and changes nothing. */
   readonly dryRun: boolean
-  /** Required unless it is a dry run. */
+  /** Required unless it is a dry run or a signal, of which nothing keeps a reason. */
   readonly reason?: string
   /** For `signal`, `approve` and `skipStep`: a payload or an output, as JSON text. */
   readonly payload?: string
@@ -219,6 +221,8 @@ export interface ActionResult {
   readonly sentence: string
   /** It is refused, and why: `BelayError`'s code. */
   readonly refused?: string | undefined
+  /** What the schema of the payload found. `path` is where, like `items[0].count`; empty for the whole payload. */
+  readonly issues?: readonly { readonly path: string; readonly message: string }[] | undefined
 }
 
 export interface Health {

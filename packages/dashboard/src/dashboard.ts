@@ -11,6 +11,7 @@ import { routeRows } from './routes/rows.ts'
 import { routeRun } from './routes/run.ts'
 import { routeRuns } from './routes/runs.ts'
 import { routeSession } from './routes/session.ts'
+import { routeWaiting } from './routes/waiting.ts'
 import { secured } from './security.ts'
 import { type App, Served } from './served.ts'
 
@@ -66,6 +67,7 @@ const ROUTES: readonly ((app: App, served: Served) => void)[] = [
   routeActions,
   routeRun,
   routeHealth,
+  routeWaiting,
 ]
 
 /** The path as the dashboard knows it, whether a proxy or a framework has stripped the base path or not. */

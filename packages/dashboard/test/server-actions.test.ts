@@ -108,13 +108,13 @@ describe('what must change nothing', () => {
   })
 
   test.each(CASES)('$action.verb that is not allowed here', async ({ key, action, capability }) => {
-    const body = { ...action, dryRun: false, reason: 'a test' }
+    const body = { ...action, dryRun: false, ...(action.verb === 'signal' ? {} : { reason: 'a test' }) }
     const engine = at.engine()
     const others = opened({ engine }, [
       ...new Set(CASES.map((one) => one.capability).filter((one) => one !== capability)),
     ] as never)
     const nobody = opened({ engine, authorize: () => null })
-    const large = JSON.stringify({ ...body, reason: 'r'.repeat(65_536) })
+    const large = JSON.stringify({ ...body, more: 'r'.repeat(65_536) })
     const answers = [
       await post(nobody, path(key), body),
       await post(others, path(key), body),
@@ -151,8 +151,9 @@ describe('what must change nothing', () => {
     ['{"verb":"skipStep","dryRun":false,"reason":"x","step":{"a":1}}'],
     ['{"verb":"skipStep","dryRun":false,"reason":"x","step":"nobody"}'],
     [`{"verb":"skipStep","dryRun":false,"reason":"x","step":"${'s'.repeat(700)}"}`],
-    ['{"verb":"signal","dryRun":false,"reason":"x","step":"shipped","payload":"{"}'],
-    ['{"verb":"signal","dryRun":false,"reason":"x","step":"checkFraud","payload":"1"}'],
+    ['{"verb":"signal","dryRun":false,"step":"shipped","payload":"{"}'],
+    ['{"verb":"signal","dryRun":false,"step":"checkFraud","payload":"1"}'],
+    ['{"verb":"signal","dryRun":false,"reason":"x","step":"shipped","payload":"1"}'],
     ['{"verb":"setPriority","dryRun":false,"reason":"x","priority":1001}'],
     ['{"verb":"setPriority","dryRun":false,"reason":"x","priority":"7"}'],
     [`{"verb":"pause","dryRun":false,"reason":"${'r'.repeat(2_001)}"}`],
@@ -201,7 +202,8 @@ describe('actions', () => {
     const handler = opened({ engine: at.engine({ workflows: [] }) })
     const act = async (key: Key, action: Partial<ActionRequest>) => {
       const path = `runs/${at.runs[key].id}/actions`
-      const response = await post(handler, path, { dryRun: false, reason: 'as agreed', ...action })
+      const reason = action.verb === 'signal' ? {} : { reason: 'as agreed' }
+      const response = await post(handler, path, { dryRun: false, ...reason, ...action })
       return (await response.json()) as ActionResult
     }
     const page = (key: Key) => read<RunPage>(handler, `runs/${at.runs[key].id}`)

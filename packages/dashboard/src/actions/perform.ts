@@ -31,7 +31,13 @@ export async function perform(
     case 'skipCompensation':
       return repair(step, await run.skipCompensation(step, who))
     case 'signal':
-      return received(found, await run.signal<string>(step, payloadOf(action)))
+      // The history keeps no sender of a signal, but its key.
+      return received(
+        found,
+        await run.signal<string>(step, payloadOf(action), {
+          key: `${who.by}, by hand, ${crypto.randomUUID()}`,
+        }),
+      )
     case 'approve': {
       const decision = { by: who.by, comment: who.reason, payload: payloadOf(action) }
       return received(found, await run.approve(step, decision))

@@ -3,25 +3,25 @@ import { CAPABILITY_OF, isVerb } from '../capabilities.ts'
 import { badRequest } from '../problem.ts'
 
 type Verb = ActionRequest['verb']
-type Field = 'step' | 'payload' | 'priority'
+type Field = 'step' | 'payload' | 'priority' | 'reason'
 
 const REASON_MAX = 2_000
 const STEP_MAX = 600
 
-/** What a verb takes beside a reason. */
+/** What a verb takes. */
 const FIELDS: Readonly<Record<Verb, readonly Field[]>> = {
-  cancel: [],
-  pause: [],
-  resume: [],
-  retry: [],
-  retryStep: ['step'],
-  skipStep: ['step', 'payload'],
-  retryCompensation: ['step'],
-  skipCompensation: ['step'],
+  cancel: ['reason'],
+  pause: ['reason'],
+  resume: ['reason'],
+  retry: ['reason'],
+  retryStep: ['step', 'reason'],
+  skipStep: ['step', 'payload', 'reason'],
+  retryCompensation: ['step', 'reason'],
+  skipCompensation: ['step', 'reason'],
   signal: ['step', 'payload'],
-  approve: ['step', 'payload'],
-  reject: ['step'],
-  setPriority: ['priority'],
+  approve: ['step', 'payload', 'reason'],
+  reject: ['step', 'reason'],
+  setPriority: ['priority', 'reason'],
 }
 
 /** The action that a body asks for. Throws `RequestError` with status 400 for everything that it does not know, also who acts: that is not the body's. */
@@ -32,7 +32,7 @@ export function actionIn(body: unknown): ActionRequest {
   const given = body as Readonly<Record<string, unknown>>
   const { verb, dryRun, reason } = given
   if (!isVerb(verb)) throw badRequest(`verb is one of ${Object.keys(CAPABILITY_OF).join(', ')}.`)
-  const taken = ['verb', 'dryRun', 'reason', ...FIELDS[verb]]
+  const taken = ['verb', 'dryRun', ...FIELDS[verb]]
   const other = Object.keys(given).find((name) => !taken.includes(name))
   if (other !== undefined) {
     throw badRequest(`${verb} takes no ${JSON.stringify(other.slice(0, 60))}, but ${taken.join(', ')}.`)
@@ -41,7 +41,7 @@ export function actionIn(body: unknown): ActionRequest {
   return {
     verb,
     dryRun,
-    ...reasonIn(reason, dryRun),
+    ...(FIELDS[verb].includes('reason') ? reasonIn(reason, dryRun) : {}),
     ...(FIELDS[verb].includes('step') ? { step: stepIn(given['step']) } : {}),
     ...(given['payload'] === undefined ? {} : { payload: jsonIn(given['payload']) }),
     ...(verb === 'setPriority' ? { priority: priorityIn(given['priority']) } : {}),

@@ -39,10 +39,40 @@ async function answerTo(
   } catch (error) {
     // The engine's no is an answer.
     if (!BelayError.is(error) || !REFUSALS.has(error.code)) throw error
-    return { changed: false, sentence: withoutCredentials(error.message), refused: error.code }
+    const sentence = withoutCredentials(error.message)
+    return { changed: false, sentence, refused: error.code, ...issuesIn(error) }
   } finally {
     if (!action.dryRun) served.shared.clear()
   }
 }
 
-const REFUSALS: ReadonlySet<string> = new Set(['action_refused', 'decision_conflict', 'key_conflict'])
+const REFUSALS: ReadonlySet<string> = new Set([
+  'action_refused',
+  'decision_conflict',
+  'key_conflict',
+  'invalid_input',
+])
+
+const ISSUES_MAX = 20
+
+/** What a Standard Schema found in a payload, for its field. */
+function issuesIn({ cause }: BelayError): Pick<ActionResult, 'issues'> {
+  const { issues } = Object(cause) as { readonly issues?: readonly Issue[] }
+  if (!Array.isArray(issues)) return {}
+  return {
+    issues: issues.slice(0, ISSUES_MAX).map(({ path = [], message }) => ({ path: pathOf(path), message })),
+  }
+}
+
+interface Issue {
+  readonly message: string
+  readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[]
+}
+
+/** `items[0].count` */
+function pathOf(path: NonNullable<Issue['path']>): string {
+  return path
+    .map((part) => (typeof part === 'object' ? part.key : part))
+    .map((key, at) => (typeof key === 'number' ? `[${key}]` : `${at === 0 ? '' : '.'}${String(key)}`))
+    .join('')
+}

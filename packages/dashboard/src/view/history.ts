@@ -13,13 +13,15 @@ export function historyEntry(entry: RunHistoryEntry, graph: readonly WorkflowSte
   return {
     at: at.getTime(),
     ...{ action, step, by, reason },
-    change: changeWords(action, change, isApproval),
+    change:
+      action === 'signal' && !isApproval
+        ? `received, with key ${entry.key}`
+        : changeWords(change, isApproval),
   }
 }
 
-function changeWords(action: string, change: Fields, isApproval: boolean): string {
+function changeWords(change: Fields, isApproval: boolean): string {
   if (isApproval) return change['approved'] === true ? 'approved' : 'rejected'
-  if (action === 'signal') return 'received'
   const run = moved(change['status'])
   const steps = (Array.isArray(change['steps']) ? change['steps'] : []).map((one) => objectIn(one))
   const named = steps.slice(0, STEPS_NAMED_MAX).map((one) => `"${textIn(one['name'])}" ${moved(one)}`)

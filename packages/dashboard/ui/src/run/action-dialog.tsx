@@ -28,6 +28,7 @@ export function ActionDialog({ action, runId, about, onClose }: DialogProps) {
   const [given, setGiven] = useState<Given>({ asked: '', reason: '' })
   const { result, isDone, isBusy, go } = useAction(action.run ?? runId, action, given)
   const isRefused = result?.refused !== undefined
+  const isReady = words.noReason === true || given.reason.trim() !== ''
   const submit = (event: Event) => {
     event.preventDefault()
     void go()
@@ -42,10 +43,10 @@ export function ActionDialog({ action, runId, about, onClose }: DialogProps) {
         <p class={isRefused ? 'outcome refused' : 'outcome'} role="status">
           {result ? withTimes(result.sentence) : 'Asking what would happen…'}
         </p>
-        {!isDone && <Fields words={words} given={given} onGiven={setGiven} />}
+        {!isDone && <Fields words={words} given={given} issues={result?.issues} onGiven={setGiven} />}
         <div class="dialog-buttons">
           {!isDone && (
-            <button type="submit" class="button main" disabled={isBusy || given.reason.trim() === ''}>
+            <button type="submit" class="button main" disabled={isBusy || !isReady}>
               {words.go}
             </button>
           )}
@@ -71,7 +72,7 @@ function useAction(runId: string, { verb, step }: OfferedHere, { asked, reason }
     const request: ActionRequest = {
       ...{ verb, dryRun, ...own },
       ...(step === undefined ? {} : { step }),
-      ...(dryRun ? {} : { reason: reason.trim() }),
+      ...(dryRun || words.noReason ? {} : { reason: reason.trim() }),
     }
     return write<ActionResult>(`runs/${runId}/actions`, request).catch((error: Error) => ({
       changed: false,
@@ -99,12 +100,14 @@ const LABELS = {
 } as const
 
 function Fields({
-  words: { asks },
+  words: { asks, noReason, reason = 'Reason, kept in the run’s history' },
   given,
+  issues = [],
   onGiven,
 }: {
   readonly words: VerbWords
   readonly given: Given
+  readonly issues: ActionResult['issues']
   readonly onGiven: (given: Given) => void
 }) {
   return (
@@ -115,19 +118,32 @@ function Fields({
           <textarea
             rows={asks === 'priority' ? 1 : 4}
             value={given.asked}
+            aria-invalid={issues.length > 0}
+            aria-describedby={issues.length > 0 ? 'issues' : undefined}
             onInput={(event) => onGiven({ ...given, asked: event.currentTarget.value })}
           />
         </label>
       )}
-      <label>
-        Reason, kept in the run’s history
-        <input
-          required
-          maxLength={1_000}
-          value={given.reason}
-          onInput={(event) => onGiven({ ...given, reason: event.currentTarget.value })}
-        />
-      </label>
+      {issues.length > 0 && (
+        <ul id="issues" class="issues s-failed">
+          {issues.map(({ path, message }) => (
+            <li key={path + message}>
+              {path && <code>{path}</code>} {message}
+            </li>
+          ))}
+        </ul>
+      )}
+      {!noReason && (
+        <label>
+          {reason}
+          <input
+            required
+            maxLength={1_000}
+            value={given.reason}
+            onInput={(event) => onGiven({ ...given, reason: event.currentTarget.value })}
+          />
+        </label>
+      )}
     </>
   )
 }

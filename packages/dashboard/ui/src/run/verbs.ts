@@ -9,7 +9,13 @@ export interface VerbWords {
   readonly go: string
   /** What the dialog asks for besides a reason. */
   readonly asks?: 'payload' | 'output' | 'priority'
+  /** Nothing keeps a reason. */
+  readonly noReason?: true
+  /** What a reason is here. */
+  readonly reason?: string
 }
+
+const COMMENT = 'Comment, kept with the decision'
 
 export const VERBS: Readonly<Record<ActionRequest['verb'], VerbWords>> = {
   cancel: { button: 'Cancel', title: 'Cancel the run', go: 'Cancel it' },
@@ -20,9 +26,15 @@ export const VERBS: Readonly<Record<ActionRequest['verb'], VerbWords>> = {
   skipStep: { button: 'Skip the step', title: 'Skip the step', go: 'Skip it', asks: 'output' },
   retryCompensation: { button: 'Retry the undo', title: 'Retry the undo of', go: 'Retry it' },
   skipCompensation: { button: 'Mark as undone', title: 'Mark as undone', go: 'Mark as undone' },
-  signal: { button: 'Send the signal', title: 'Send the signal', go: 'Send it', asks: 'payload' },
-  approve: { button: 'Approve', title: 'Approve', go: 'Approve', asks: 'payload' },
-  reject: { button: 'Reject', title: 'Reject', go: 'Reject' },
+  signal: {
+    button: 'Send the signal',
+    title: 'Send the signal',
+    go: 'Send it',
+    asks: 'payload',
+    noReason: true,
+  },
+  approve: { button: 'Approve', title: 'Approve', go: 'Approve', asks: 'payload', reason: COMMENT },
+  reject: { button: 'Reject', title: 'Reject', go: 'Reject', reason: COMMENT },
   setPriority: {
     button: 'Change the priority',
     title: 'Change the priority',

@@ -1,3 +1,220 @@
+import { useState } from 'preact/hooks'
+import { Link, useSearch } from 'wouter'
+import type { Wait, WaitingPage } from '../../../src/api/waiting.ts'
+import type { OfferedHere } from '../../../src/api.ts'
+import { Answer, Blank, downSince } from '../answer.tsx'
+import { useLive } from '../live.ts'
+import { ActionDialog } from '../run/action-dialog.tsx'
+import { ActButton } from '../run/run.tsx'
+import { zone } from '../settings.ts'
+import { useCell } from '../stored.ts'
+import { age, counted, fullInstant, instant, nameOf, span } from '../words.ts'
+
+const KINDS = { approval: 'Approvals', signal: 'Signals' } as const
+
+/** Who waits for whom: decisions of people, and signals of other systems. */
 export function Waiting() {
-  return <h1>Waiting</h1>
+  const query = new URLSearchParams(useSearch())
+  const [kind, workflow] = [query.get('kind'), query.get('workflow')]
+  const page = useLive<WaitingPage>(
+    workflow === null ? 'waiting' : `waiting?${new URLSearchParams({ workflow })}`,
+  )
+  return (
+    <>
+      <div class="head">
+        <div>
+          <h1>Waiting for somebody</h1>
+          <p class="weak">
+            Decisions of people and signals of other systems, the nearest time limit first. A wait holds no
+            worker, and may last for months.
+          </p>
+        </div>
+        <Kinds waits={page.data?.waits ?? []} kind={kind} workflow={workflow} />
+      </div>
+      <Answer of={page}>
+        {(answer: WaitingPage) => <Waits page={answer} kind={kind} workflow={workflow} />}
+      </Answer>
+    </>
+  )
+}
+
+interface Chosen {
+  readonly kind: string | null
+  readonly workflow: string | null
+}
+
+function addressOf({ kind, workflow }: Chosen): string {
+  const query = new URLSearchParams({ ...(kind && { kind }), ...(workflow && { workflow }) })
+  return `/waiting${query.size === 0 ? '' : `?${query}`}`
+}
+
+function Kinds({ waits, kind, workflow }: Chosen & { readonly waits: readonly Wait[] }) {
+  const count = (one: string) => waits.filter((wait) => wait.kind === one).length
+  return (
+    <nav class="views" aria-label="Kinds">
+      <Link href={addressOf({ kind: null, workflow })} aria-current={kind === null ? 'true' : undefined}>
+        All
+      </Link>
+      {Object.entries(KINDS).map(([one, name]) => (
+        <Link
+          key={one}
+          href={addressOf({ kind: one, workflow })}
+          aria-current={kind === one ? 'true' : undefined}
+        >
+          {name} {count(one)}
+        </Link>
+      ))}
+    </nav>
+  )
+}
+
+function Waits({ page, kind, workflow }: Chosen & { readonly page: WaitingPage }) {
+  useCell(zone)
+  const [acting, act] = useState<readonly [OfferedHere, Wait]>()
+  const waits = page.waits.filter((wait) => kind === null || wait.kind === kind)
+  return (
+    <>
+      {workflow !== null && (
+        <p>
+          Only of {workflow}.{' '}
+          <Link href={addressOf({ kind, workflow: null })}>Show those of all workflows</Link>
+        </p>
+      )}
+      {waits.length === 0 ? (
+        <Nothing kind={kind} />
+      ) : (
+        <WaitsTable waits={waits} kind={kind} now={page.readAt} act={(action, wait) => act([action, wait])} />
+      )}
+      {page.more && (
+        <p class="weak">
+          These are the newest of each kind: there are more. Choose a workflow to see its own.
+        </p>
+      )}
+      {acting && (
+        <ActionDialog
+          action={acting[0]}
+          runId={acting[1].runId}
+          about={`${nameOf({ ...acting[1], id: acting[1].runId })}, ${acting[1].workflow} v${acting[1].version}`}
+          onClose={() => act(undefined)}
+        />
+      )}
+    </>
+  )
+}
+
+function Nothing({ kind }: { readonly kind: string | null }) {
+  const what =
+    kind === 'signal'
+      ? 'No run waits for a signal'
+      : kind === null
+        ? 'Nobody is waited for'
+        : 'Nothing waits for a decision'
+  return (
+    <Blank state="completed" title={what}>
+      <p>A step that waits stands here as soon as its run has come to it.</p>
+    </Blank>
+  )
+}
+
+type Act = (action: OfferedHere, wait: Wait) => void
+
+function WaitsTable({
+  waits,
+  kind,
+  now,
+  act,
+}: {
+  readonly waits: readonly Wait[]
+  readonly kind: string | null
+  readonly now: number
+  readonly act: Act
+}) {
+  return (
+    <table class="list waits">
+      <caption class="sr">{counted(waits.length, 'wait')}, the nearest time limit first</caption>
+      <thead>
+        <tr>
+          <th>Waits for</th>
+          <th>Run</th>
+          <th>Since</th>
+          <th>Until</th>
+          <th>
+            <span class="sr">Actions</span>
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {waits.map((wait) => (
+          <Row key={`${wait.runId} ${wait.step}`} wait={wait} kind={kind} now={now} act={act} />
+        ))}
+      </tbody>
+    </table>
+  )
+}
+
+function Row({
+  wait,
+  kind,
+  now,
+  act,
+}: {
+  readonly wait: Wait
+  readonly kind: string | null
+  readonly now: number
+  readonly act: Act
+}) {
+  const isOff = useCell(downSince) !== undefined
+  const { runId, workflow, version, step, since } = wait
+  return (
+    <tr>
+      <td>
+        <b>{step}</b>
+        <div class="weak">
+          {wait.kind === 'approval' ? 'a decision' : 'a signal'} of{' '}
+          <Link href={addressOf({ kind, workflow })}>{workflow}</Link> v{version}
+        </div>
+      </td>
+      <td>
+        <Link href={`/runs/${runId}`} title={runId}>
+          {nameOf({ id: runId, key: wait.key })}
+        </Link>
+      </td>
+      <td>
+        <time title={fullInstant(since)}>{instant(since, now)}</time>
+        <div class="weak">for {age(now - since)}</div>
+      </td>
+      <td>
+        <Until wait={wait} now={now} />
+      </td>
+      <td>
+        <div class="row">
+          {wait.actions.map((action) => (
+            <ActButton
+              key={action.verb}
+              action={action}
+              act={() => act(action, wait)}
+              isMain={false}
+              isOff={isOff}
+            />
+          ))}
+        </div>
+      </td>
+    </tr>
+  )
+}
+
+/** Of the time that a wait has, how much may be left before it is pressing. */
+const PRESSING = 0.1
+
+function Until({ wait: { since, until }, now }: { readonly wait: Wait; readonly now: number }) {
+  if (until === undefined) return <span class="weak">no time limit</span>
+  const used = Math.min(1, Math.max(0, (now - since) / (until - since)))
+  const isPressing = 1 - used < PRESSING
+  return (
+    <div class={isPressing ? 's-failed' : undefined}>
+      <time title={fullInstant(until)}>{instant(until, now)}</time>
+      <div class={isPressing ? undefined : 'weak'}>{until > now ? `in ${span(until - now)}` : 'now'}</div>
+      <meter class="used" value={used} aria-label={`${Math.round(used * 100)} % of the time is used`} />
+    </div>
+  )
 }

@@ -1,0 +1,64 @@
+import type { Engine, PendingApproval } from '@belay/workflow'
+import type { Wait, WaitingPage } from '../api/waiting.ts'
+import type { ActionRequest } from '../api.ts'
+import { CAPABILITY_OF } from '../capabilities.ts'
+import { notAllowed } from '../problem.ts'
+import { type App, type Call, onlyOne, queryOf, type Served } from '../served.ts'
+
+const WAITS_MAX = 500
+const FRESH_MS = 2_000
+
+/** What waits for a decision or a signal. */
+export function routeWaiting(app: App, served: Served): void {
+  app
+    .get('/api/waiting', async (call) => {
+      const workflow = onlyOne('workflow', queryOf(call, ['workflow']).workflow)
+      const read = () => waitsOf(served.engine, workflow)
+      const found = await served.read(call, `waiting ${workflow ?? ''}`, read, FRESH_MS)
+      const waits = found.waits.map((wait) => ({ ...wait, actions: offered(wait, call) }))
+      return Response.json({ ...found, waits } satisfies WaitingPage)
+    })
+    .all(() => {
+      throw notAllowed('GET')
+    })
+}
+
+type Found = Omit<Wait, 'actions'>
+
+async function waitsOf(engine: Engine, workflow: string | undefined) {
+  const filter = { ...(workflow === undefined ? {} : { workflow }), limit: WAITS_MAX + 1 }
+  const [queue, approvals, signals] = await Promise.all([
+    engine.queue(),
+    engine.approvals.pending(filter),
+    engine.signals.pending(filter),
+  ])
+  const waits = [...waitsIn('approval', approvals), ...waitsIn('signal', signals)]
+  return {
+    readAt: queue.readAt.getTime(),
+    waits: waits.toSorted(byLimit),
+    more: Math.max(approvals.length, signals.length) > WAITS_MAX,
+  }
+}
+
+function waitsIn(kind: Wait['kind'], pending: readonly PendingApproval[]): readonly Found[] {
+  return pending.slice(0, WAITS_MAX).map(({ since, timeoutAt, ...wait }) => ({
+    ...wait,
+    kind,
+    since: since.getTime(),
+    until: timeoutAt?.getTime(),
+  }))
+}
+
+function byLimit(one: Found, other: Found): number {
+  const [left, right] = [one.until ?? Number.POSITIVE_INFINITY, other.until ?? Number.POSITIVE_INFINITY]
+  return left === right ? one.since - other.since : left - right
+}
+
+const VERBS: Readonly<Record<Wait['kind'], readonly ActionRequest['verb'][]>> = {
+  approval: ['approve', 'reject'],
+  signal: ['signal'],
+}
+
+function offered({ kind, step }: Found, { env }: Call): Wait['actions'] {
+  return VERBS[kind].map((verb) => ({ verb, step, denied: !env.can.has(CAPABILITY_OF[verb]) }))
+}

@@ -1,0 +1,83 @@
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { axeFindings, noBrowser, SIZES, sideways, startBrowser, THEMES, visit } from './setup/browser.ts'
+import { press, tabTo } from './setup/keyboard.ts'
+import { type Pages, startPages } from './setup/pages.ts'
+import { HOSTILE, type Waits, waits } from './setup/waiting.ts'
+
+describe.skipIf(noBrowser)(`waiting${noBrowser ? `: ${noBrowser}` : ''}`, () => {
+  let browser: Browser
+  let at: Waits
+  let pages: Pages
+  beforeAll(async () => {
+    ;[at, browser] = await Promise.all([waits({ isShared: true }), startBrowser()])
+    pages = await startPages(at.worker)
+  })
+  afterAll(async () => {
+    await browser.close()
+    pages.stop()
+  })
+
+  const open = async (options = {}) => {
+    const { page, complaints } = await visit(browser, `${pages.url}waiting`, options)
+    await page.getByRole('row').nth(1).waitFor()
+    return { page, complaints }
+  }
+  const row = (page: Page, step: string) =>
+    page.getByRole('row').filter({ has: page.getByText(step, { exact: true }) })
+
+  it.each(THEMES.flatMap((theme) => (['wide', 'narrow'] as const).map((size) => [theme, size] as const)))(
+    'no finding of axe, no complaint, no sideways scrolling: %s, %s',
+    async (colorScheme, size) => {
+      const { page, complaints } = await open({ colorScheme, viewport: SIZES[size] })
+      expect(await axeFindings(page)).toEqual([])
+      expect(await sideways(page)).toBe(0)
+      expect(await row(page, 'boss').textContent()).toContain(HOSTILE)
+      expect(await page.locator('img').count()).toBe(0)
+      expect(complaints()).toEqual([])
+      await page.context().close()
+    },
+  )
+
+  it('reject, with a comment, by keyboard alone', async () => {
+    const { page, complaints } = await open()
+    await press(page, 'g', 'a')
+    await tabTo(page, 'Approvals', '.views')
+    await press(page, 'Enter')
+    await row(page, 'handedOver').waitFor({ state: 'detached' })
+    await tabTo(page, 'Reject…')
+    await press(page, 'Enter')
+    const dialog = page.getByRole('dialog', { name: 'Reject manager' })
+    await dialog.getByText('would fail: the run would be undone').waitFor()
+    await tabTo(page, 'Comment')
+    await page.keyboard.type('over budget')
+    await press(page, 'Enter')
+    await dialog.getByText('Delivered').waitFor()
+    await press(page, 'Escape')
+    await row(page, 'manager').waitFor({ state: 'detached' })
+    const [entry] = await at.worker.runs.history(at.ids['expense:1'])
+    expect(entry!.change).toMatchObject({ approved: false, by: 'ada', comment: 'over budget' })
+    expect(complaints()).toEqual([])
+    await page.context().close()
+  })
+
+  it('a signal by hand, whose payload is told what is wrong at its field, and then taken', async () => {
+    const { page, complaints } = await open()
+    await row(page, 'handedOver').getByRole('button').click()
+    const dialog = page.getByRole('dialog')
+    const field = dialog.getByLabel('Payload, as JSON')
+    await field.fill('{"amount":"seven"}')
+    await dialog.getByRole('button', { name: 'Send it' }).click()
+    await dialog.getByText('Expected a number of euros').last().waitFor()
+    expect(await field.getAttribute('aria-invalid')).toBe('true')
+    expect(await dialog.locator('#issues').textContent()).toBe('amount Expected a number of euros')
+    expect(await axeFindings(page, 'dialog')).toEqual([])
+    await field.fill('{"amount":7}')
+    await dialog.getByRole('button', { name: 'Send it' }).click()
+    await dialog.getByText('Delivered: "handedOver" goes on.').waitFor()
+    await dialog.getByRole('button', { name: 'Close' }).click()
+    await row(page, 'handedOver').waitFor({ state: 'detached' })
+    expect(complaints()).toEqual([])
+    await page.context().close()
+  })
+})
