@@ -5,6 +5,7 @@ import { notAllowed, notFound, problemResponse, RequestError } from './problem.t
 import { routeActions } from './routes/actions.ts'
 import { routeHealth } from './routes/health.ts'
 import { routeItems } from './routes/items.ts'
+import { routeLimits } from './routes/limits.ts'
 import { routeOverview } from './routes/overview.ts'
 import { routePayloads } from './routes/payloads.ts'
 import { routeRows } from './routes/rows.ts'
@@ -68,6 +69,7 @@ const ROUTES: readonly ((app: App, served: Served) => void)[] = [
   routeRun,
   routeHealth,
   routeWaiting,
+  routeLimits,
 ]
 
 /** The path as the dashboard knows it, whether a proxy or a framework has stripped the base path or not. */

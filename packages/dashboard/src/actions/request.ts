@@ -26,10 +26,7 @@ const FIELDS: Readonly<Record<Verb, readonly Field[]>> = {
 
 /** The action that a body asks for. Throws `RequestError` with status 400 for everything that it does not know, also who acts: that is not the body's. */
 export function actionIn(body: unknown): ActionRequest {
-  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
-    throw badRequest('The body is an object with verb and dryRun.')
-  }
-  const given = body as Readonly<Record<string, unknown>>
+  const given = fieldsOf(body)
   const { verb, dryRun, reason } = given
   if (!isVerb(verb)) throw badRequest(`verb is one of ${Object.keys(CAPABILITY_OF).join(', ')}.`)
   const taken = ['verb', 'dryRun', ...FIELDS[verb]]
@@ -48,7 +45,15 @@ export function actionIn(body: unknown): ActionRequest {
   }
 }
 
-function reasonIn(reason: unknown, dryRun: boolean): { readonly reason?: string } {
+/** The fields of a body. Throws `RequestError` with status 400 for a body that is no object. */
+export function fieldsOf(body: unknown): Readonly<Record<string, unknown>> {
+  if (typeof body !== 'object' || body === null || Array.isArray(body))
+    throw badRequest('The body is an object.')
+  return body as Readonly<Record<string, unknown>>
+}
+
+/** Throws `RequestError` with status 400 if what is to be done has no reason. */
+export function reasonIn(reason: unknown, dryRun: boolean): { readonly reason?: string } {
   if (reason === undefined && dryRun) return {}
   const isText = typeof reason === 'string' && reason.length <= REASON_MAX
   if (isText && (dryRun || reason.trim() !== '')) return { reason }

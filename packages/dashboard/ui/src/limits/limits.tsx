@@ -1,3 +1,223 @@
+import { useState } from 'preact/hooks'
+import { Link, useSearch } from 'wouter'
+import type { LimitLine, LimitPage, LimitsPage } from '../../../src/api/limits.ts'
+import type { Session } from '../../../src/api.ts'
+import { Answer, Blank, downSince } from '../answer.tsx'
+import { Glyph } from '../glyph.tsx'
+import { useLive } from '../live.ts'
+import { zone } from '../settings.ts'
+import { useCell } from '../stored.ts'
+import { age, counted, figure, fullInstant, instant, shortId, span } from '../words.ts'
+import { LimitDialog } from './limit-dialog.tsx'
+import { allowedWords } from './words.ts'
+
+/** How much may be under way at once, and who waits. `?name=` opens all lines of one. */
 export function Limits() {
-  return <h1>Limits</h1>
+  const name = new URLSearchParams(useSearch()).get('name')
+  return name === null ? <All /> : <One key={name} name={name} />
+}
+
+function All() {
+  const page = useLive<LimitsPage>('limits')
+  return (
+    <Answer of={page}>
+      {({ limits, more, readAt }: LimitsPage) => {
+        const waiting = limits.reduce((sum, limit) => sum + limit.waiting, 0)
+        if (limits.length === 0) return <Nothing />
+        return (
+          <>
+            <Head title={`${counted(limits.length, 'limit')}, ${counted(waiting, 'step')} in line`} />
+            {limits.map((limit) => (
+              <Limit key={limit.name} limit={limit} now={readAt} />
+            ))}
+            {more && <p class="weak">There are more limits, which are not shown.</p>}
+          </>
+        )
+      }}
+    </Answer>
+  )
+}
+
+function One({ name }: { readonly name: string }) {
+  const page = useLive<LimitPage>(`limits/${encodeURIComponent(name)}`)
+  return (
+    <Answer of={page}>
+      {(limit: LimitPage) => (
+        <>
+          <Head title="One limit" />
+          <p>
+            <Link href="/limits">All limits</Link>
+          </p>
+          <Limit limit={limit} now={page.dataUpdatedAt} isAlone />
+        </>
+      )}
+    </Answer>
+  )
+}
+
+function Head({ title }: { readonly title: string }) {
+  return (
+    <div class="head">
+      <div>
+        <h1>{title}</h1>
+        <p>
+          Each key has a line of its own: a long line holds up nobody else. A step in a line holds no worker.
+          An undo never waits here.
+        </p>
+      </div>
+    </div>
+  )
+}
+
+function Nothing() {
+  return (
+    <Blank state="pending" title="There are no limits">
+      <p>A worker declares the limits of its workflows when it starts: with concurrency or rateLimit.</p>
+    </Blank>
+  )
+}
+
+interface LimitProps {
+  readonly limit: LimitPage
+  readonly now: number
+  readonly isAlone?: boolean
+}
+
+function Limit({ limit, now, isAlone = false }: LimitProps) {
+  useCell(zone)
+  const [isChanging, change] = useState(false)
+  const { name, lines, more, changes, waiting, pushedBackUntil } = limit
+  const longest = Math.max(1, ...lines.map((line) => line.waiting))
+  return (
+    <section class="limit" aria-label={name}>
+      <header>
+        <h2>{name}</h2>
+        <span class="weak">{allowedWords(limit)}</span>
+        {isClosed(limit) && <State state="paused">Closed</State>}
+        {pushedBackUntil !== undefined && pushedBackUntil > now && (
+          <State state="waiting">Pushed back until {instant(pushedBackUntil, now)}</State>
+        )}
+        <span class="grow" />
+        <ChangeButton name={name} change={() => change(true)} />
+      </header>
+      {changes[0] && (
+        <p class="weak">
+          {changes[0].sentence} {changes[0].by} did it{' '}
+          <time title={fullInstant(changes[0].at)}>{instant(changes[0].at, now)}</time>: {changes[0].reason}
+        </p>
+      )}
+      {lines.length === 0 ? (
+        <p class="weak">Nothing is under way here, and nobody is in line.</p>
+      ) : (
+        <ul>
+          {lines.map((line) => (
+            <Line key={line.key} line={line} limit={limit} longest={longest} now={now} />
+          ))}
+        </ul>
+      )}
+      {more && !isAlone && (
+        <p>
+          <Link href={`/limits?${new URLSearchParams({ name })}`}>All lines of {name}</Link>
+        </p>
+      )}
+      {more && isAlone && (
+        <p class="weak">These are its {figure(lines.length)} longest lines: there are more.</p>
+      )}
+      {waiting > 0 && (
+        <p>
+          <Link href={`/runs?${new URLSearchParams({ waitingFor: name })}`}>Show the runs that wait</Link>
+        </p>
+      )}
+      {isChanging && <LimitDialog limit={limit} onClose={() => change(false)} />}
+    </section>
+  )
+}
+
+function isClosed({ slots, rate }: LimitPage): boolean {
+  return (slots ?? rate?.limit) === 0
+}
+
+function State({
+  state,
+  children,
+}: {
+  readonly state: 'paused' | 'waiting'
+  readonly children: preact.ComponentChildren
+}) {
+  return (
+    <span class={`status s-${state}`}>
+      <Glyph state={state} />
+      {children}
+    </span>
+  )
+}
+
+function ChangeButton({ name, change }: { readonly name: string; readonly change: () => void }) {
+  const session = useLive<Session>('session')
+  const isOff = useCell(downSince) !== undefined
+  const isDenied = session.data?.can.includes('limits.set') === false
+  return (
+    <button
+      type="button"
+      class="button"
+      aria-label={`Change… ${name}`}
+      disabled={isOff || isDenied}
+      title={
+        isDenied
+          ? 'You may not do this here: you lack limits.set. Ask whoever runs this dashboard for it.'
+          : undefined
+      }
+      onClick={change}
+    >
+      Change…
+    </button>
+  )
+}
+
+/** More are a number only. */
+const SLOTS_DRAWN_MAX = 20
+const TICKS_MAX = 60
+
+interface LineProps {
+  readonly line: LimitLine
+  readonly limit: LimitPage
+  /** The most that wait in one of the lines: ticks stand for equal shares of it. */
+  readonly longest: number
+  readonly now: number
+}
+
+function Line({ line: { key, inUse, waiting, first }, limit, longest, now }: LineProps) {
+  const { slots } = limit
+  const ticks = longest <= TICKS_MAX ? waiting : Math.ceil((waiting / longest) * TICKS_MAX)
+  return (
+    <li>
+      <span class="key">{key === '' ? <span class="weak">all together</span> : key}</span>
+      <span class="slots">
+        {slots !== undefined &&
+          slots <= SLOTS_DRAWN_MAX &&
+          Array.from({ length: slots }, (_, slot) => (
+            <i key={slot} class={slot < inUse ? 'full' : ''} aria-hidden="true" />
+          ))}
+        <span>
+          {slots === undefined ? `${figure(inUse)} under way` : `${figure(inUse)} of ${figure(slots)}`}
+        </span>
+      </span>
+      <span class="queue">
+        {Array.from({ length: ticks }, (_, tick) => (
+          <i key={tick} aria-hidden="true" />
+        ))}
+        <span class="weak">{waiting === 0 ? 'nobody in line' : `${figure(waiting)} in line`}</span>
+      </span>
+      <span class="weak first">
+        {first && (
+          <>
+            <Link href={`/runs/${first.runId}`} title={first.runId}>
+              {shortId(first.runId)}
+            </Link>{' '}
+            is first, for {now - first.since < 60_000 ? age(now - first.since) : span(now - first.since)}
+          </>
+        )}
+      </span>
+    </li>
+  )
 }
