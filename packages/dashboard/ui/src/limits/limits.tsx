@@ -46,7 +46,7 @@ function One({ name }: { readonly name: string }) {
         <>
           <Head title="One limit" />
           <p>
-            <Link href="/limits">All limits</Link>
+            <Link class="run-link" href="/limits">All limits</Link>
           </p>
           <Limit limit={limit} now={page.dataUpdatedAt} isAlone />
         </>
@@ -117,7 +117,7 @@ function Limit({ limit, now, isAlone = false }: LimitProps) {
       )}
       {more && !isAlone && (
         <p>
-          <Link href={`/limits?${new URLSearchParams({ name })}`}>All lines of {name}</Link>
+          <Link class="run-link" href={`/limits?${new URLSearchParams({ name })}`}>All lines of {name}</Link>
         </p>
       )}
       {more && isAlone && (
@@ -125,7 +125,7 @@ function Limit({ limit, now, isAlone = false }: LimitProps) {
       )}
       {waiting > 0 && (
         <p>
-          <Link href={`/runs?${new URLSearchParams({ waitingFor: name })}`}>Show the runs that wait</Link>
+          <Link class="run-link" href={`/runs?${new URLSearchParams({ waitingFor: name })}`}>Show the runs that wait</Link>
         </p>
       )}
       {isChanging && <LimitDialog limit={limit} onClose={() => change(false)} />}
@@ -211,7 +211,7 @@ function Line({ line: { key, inUse, waiting, first }, limit, longest, now }: Lin
       <span class="weak first">
         {first && (
           <>
-            <Link href={`/runs/${first.runId}`} title={first.runId}>
+            <Link class="run-link" href={`/runs/${first.runId}`} title={first.runId}>
               {shortId(first.runId)}
             </Link>{' '}
             is first, for {now - first.since < 60_000 ? age(now - first.since) : span(now - first.since)}

@@ -77,7 +77,7 @@ function Waits({ page, kind, workflow }: Chosen & { readonly page: WaitingPage }
       {workflow !== null && (
         <p>
           Only of {workflow}.{' '}
-          <Link href={addressOf({ kind, workflow: null })}>Show those of all workflows</Link>
+          <Link class="run-link" href={addressOf({ kind, workflow: null })}>Show those of all workflows</Link>
         </p>
       )}
       {waits.length === 0 ? (
@@ -175,7 +175,7 @@ function Row({
         </div>
       </td>
       <td>
-        <Link href={`/runs/${runId}`} title={runId}>
+        <Link class="run-link" href={`/runs/${runId}`} title={runId}>
           {nameOf({ id: runId, key: wait.key })}
         </Link>
       </td>
