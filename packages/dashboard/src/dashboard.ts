@@ -7,6 +7,7 @@ import { routeHealth } from './routes/health.ts'
 import { routeItems } from './routes/items.ts'
 import { routeOverview } from './routes/overview.ts'
 import { routePayloads } from './routes/payloads.ts'
+import { routeRepairs } from './routes/repairs.ts'
 import { routeRows } from './routes/rows.ts'
 import { routeRun } from './routes/run.ts'
 import { routeRuns } from './routes/runs.ts'
@@ -66,6 +67,7 @@ const ROUTES: readonly ((app: App, served: Served) => void)[] = [
   routeActions,
   routeRun,
   routeHealth,
+  routeRepairs,
 ]
 
 /** The path as the dashboard knows it, whether a proxy or a framework has stripped the base path or not. */

@@ -41,21 +41,21 @@ export function actionIn(body: unknown): ActionRequest {
   return {
     verb,
     dryRun,
-    ...reasonIn(reason, dryRun),
+    ...(reason === undefined && dryRun ? {} : { reason: reasonIn(reason, dryRun) }),
     ...(FIELDS[verb].includes('step') ? { step: stepIn(given['step']) } : {}),
     ...(given['payload'] === undefined ? {} : { payload: jsonIn(given['payload']) }),
     ...(verb === 'setPriority' ? { priority: priorityIn(given['priority']) } : {}),
   }
 }
 
-function reasonIn(reason: unknown, dryRun: boolean): { readonly reason?: string } {
-  if (reason === undefined && dryRun) return {}
+/** A reason, which may be empty where nothing is written. */
+export function reasonIn(reason: unknown, mayBeEmpty = false): string {
   const isText = typeof reason === 'string' && reason.length <= REASON_MAX
-  if (isText && (dryRun || reason.trim() !== '')) return { reason }
+  if (isText && (mayBeEmpty || reason.trim() !== '')) return reason
   throw badRequest(`reason is a text of 1 to ${REASON_MAX} characters: the history keeps it.`)
 }
 
-function stepIn(step: unknown): string {
+export function stepIn(step: unknown): string {
   if (typeof step === 'string' && step !== '' && step.length <= STEP_MAX) return step
   throw badRequest(`step is the name of a step, of up to ${STEP_MAX} characters.`)
 }
@@ -70,7 +70,7 @@ function jsonIn(payload: unknown): string {
   }
 }
 
-function priorityIn(priority: unknown): number {
+export function priorityIn(priority: unknown): number {
   if (typeof priority === 'number' && Number.isInteger(priority) && priority >= 0 && priority <= 1_000) {
     return priority
   }

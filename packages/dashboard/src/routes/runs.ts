@@ -7,7 +7,8 @@ import {
 } from '@belay/workflow'
 import type { ListedRun, RunCounts, RunsPage, RunsQuery } from '../api.ts'
 import { badRequest, notAllowed } from '../problem.ts'
-import { type App, type Call, onlyOne, queryOf, type Served, wholeNumber } from '../served.ts'
+import { type App, type Call, checkedQuery, onlyOne, queryOf, type Served, wholeNumber } from '../served.ts'
+import { grouped } from '../view/grouped.ts'
 import type { Texts } from '../view/texts.ts'
 import { hasEnded, whyEnded, whyListed } from '../view/why.ts'
 
@@ -57,8 +58,6 @@ function filterOf(call: Call) {
   const [before, after] = [onlyOne('before', query.before), onlyOne('after', query.after)]
   const toList = (): RunsFilter & { readonly limit: number } => ({
     ...matching(query),
-    // The engine names what is no status, and the nearest one.
-    ...given('status', query.status as RunsFilter['status']),
     ...given('before', before),
     ...given('after', after),
     limit,
@@ -66,8 +65,17 @@ function filterOf(call: Call) {
   return { asGiven: query, toList }
 }
 
+/** The runs of a page of Runs, by its query as text. Throws `RequestError` for what that page would not take either. */
+export function matchingText(query: string): RunsMatching {
+  const given = [...grouped([...new URLSearchParams(query)], ([name]) => name)]
+  const values = given.map(([name, pairs]) => [name, pairs.map(([, value]) => value)] as const)
+  return matching(checkedQuery(Object.fromEntries(values), [...MATCHING, 'status']))
+}
+
 function matching(query: Query): RunsMatching {
   return {
+    // The engine names what is no status, and the nearest one.
+    ...given('status', query.status as RunsMatching['status']),
     ...given('workflow', query.workflow),
     ...given('version', wholeNumber('version', onlyOne('version', query.version))),
     ...given('key', onlyOne('key', query.key)),
