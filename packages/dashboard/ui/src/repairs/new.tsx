@@ -40,7 +40,6 @@ export function NewRepair({ search }: { readonly search: string }) {
   const [text, setText] = useState('')
   const [all, setAll] = useState(false)
   const isDown = useCell(downSince) !== undefined
-  const [, navigate] = useLocation()
   const { ask, problem, isBusy } = useAsk()
   const terms = termsOf(draft.query ?? '')
   const filterBy = (next: readonly Term[]) => setDraft({ ...draft, query: searchOf(next) })

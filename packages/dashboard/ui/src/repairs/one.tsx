@@ -2,6 +2,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'preact/hooks'
 import { Link } from 'wouter'
 import type { Repair, RepairActionRequest } from '../../../src/api/many.ts'
+import { participleOf } from '../../../src/repairs/words.ts'
 import { Answer, Blank, downSince } from '../answer.tsx'
 import { isNotFound } from '../api.ts'
 import { useLive } from '../live.ts'
@@ -96,13 +97,13 @@ function announced({ state, sentence, done, found }: Repair): string {
 }
 
 function Counted({ repair, act, isBusy, isCounted }: ActProps & { readonly isCounted: boolean }) {
-  const { state, found, by, at, more, sentence, begun } = repair
+  const { asked, state, found, by, at, more, sentence, begun } = repair
   const { matched, changed, refused, unknown } = found
   const same = matched - changed - refused
   const isCounting = state === 'counting'
   const figures: readonly (readonly [number, string, string?])[] = [
     [matched, 'match'],
-    [changed, 'would be changed'],
+    [changed, `would be ${participleOf(asked)}`],
     [refused, 'would be refused', refused > 0 ? 's-failed strong' : ''],
     ...(same > 0 ? [[same, 'have nothing to change'] as const] : []),
     ...(unknown > 0 ? [[unknown, 'do not exist'] as const] : []),
@@ -125,7 +126,12 @@ function Counted({ repair, act, isBusy, isCounted }: ActProps & { readonly isCou
       )}
       {isCounting && <Stop act={act} isBusy={isBusy} denied={repair.denied} />}
       {!isCounted && !isCounting && <p>{sentence}</p>}
-      {begun === undefined && <Links runs={repair.runs} of={changed} />}
+      {begun === undefined && repair.runs.length > 0 && (
+        <details>
+          <summary>Which ones</summary>
+          <Links runs={repair.runs} of={changed} />
+        </details>
+      )}
     </Step>
   )
 }
