@@ -186,6 +186,22 @@ describe('what changes nothing', () => {
     expect((await problem(answer)).message).toMatch(/no definition of job v2.*gives them as workflows/)
   })
 
+  test('what is no sentence of the engine is told only to those who may read payloads', async () => {
+    const engine = at.engine()
+    const [why, runIds] = ['invalid JSON: {"card": 4711}', [ids[0]!]]
+    const refusals = [{ why, code: undefined, runIds, instead: [] }]
+    const found = { matched: 1, changed: 0, runIds: [], refused: [], refusals, unknown: [], more: false }
+    vi.spyOn(engine.runs, 'retryMany').mockResolvedValue(found)
+    const reads = ['payloads.read', 'runs.retry'] as const
+    for (const [can, told] of [
+      [reads, why],
+      [reads.slice(1), expect.stringContaining('you lack payloads.read')],
+    ] as const) {
+      const repair = await counted(opened({ engine }, can), RETRY)
+      expect(repair.refusals).toMatchObject([{ why: told, count: 1, runs: [{ id: ids[0] }] }])
+    }
+  })
+
   test('an id that names no run is counted as such', async () => {
     const repair = await counted(handler, { verb: 'retry', runs: some })
     expect(repair.found).toEqual({ matched: 0, changed: 0, refused: 0, unknown: 1 })

@@ -36,8 +36,9 @@ export async function viewOfRepair(
     ...listedRepair(repair),
     ...{ asked, endedAt, more },
     runs: linked(repair.shown),
-    refusals: groups.map(({ why, runIds, instead }) => ({
-      why: withoutCredentials(why).replace(/^Run … /, ''),
+    refusals: groups.map(({ why, code, runIds, instead }) => ({
+      // What has no code is no sentence of the engine, and may quote rows.
+      why: code === undefined && !call.env.can.has('payloads.read') ? HIDDEN : reasonOf(why),
       count: runIds.length,
       runs: linked(firstOf(runIds)),
       instead: linked(firstOf(instead)),
@@ -46,6 +47,14 @@ export async function viewOfRepair(
     others: repairs.besides(repair),
     denied: !call.env.can.has(capabilityOf(asked.verb)),
   }
+}
+
+const HIDDEN =
+  'It could not be read or changed, because of an error that you may not see: you lack payloads.read.'
+
+/** `Run … cannot be paused: …` without its beginning, after a count. */
+function reasonOf(why: string): string {
+  return withoutCredentials(why).replace(/^Run … /, '')
 }
 
 const NO_LINKS: ReadonlyMap<string, RunLink> = new Map()

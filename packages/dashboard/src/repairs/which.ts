@@ -1,7 +1,7 @@
 import type { RunsToChange, WorkflowDefinition } from '@belay/workflow'
 import type { RepairRequest } from '../api/many.ts'
 import { badRequest } from '../problem.ts'
-import { matchingText } from '../routes/runs.ts'
+import { matchingText } from '../runs-query.ts'
 import type { Served } from '../served.ts'
 import type { Repairs } from './repairs.ts'
 

@@ -5,7 +5,7 @@ import { type TestStore, testStore } from './store.ts'
 /** Whether the jobs succeed. */
 export const mail = { works: false }
 
-export const job = define('job', { version: 1 }).step('send', {
+const job = define('job', { version: 1 }).step('send', {
   retry: false,
   run: () => {
     if (!mail.works) throw new PermanentError('the mail server is away')
