@@ -1,9 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import type { BulkOptions, Engine, RunsToChange } from '@belay/workflow'
 import { beforeAll, describe, expect, test, vi } from 'vitest'
+import type { Bulk } from '../src/actions/bulk.ts'
 import type { Repair, RepairRequest, RepairsPage } from '../src/api/many.ts'
 import type { Problem } from '../src/api.ts'
 import type { DashboardHandler } from '../src/index.ts'
+import { RepairInHand } from '../src/repairs/in-hand.ts'
+import { Repairs } from '../src/repairs/repairs.ts'
 import { get, opened, post, read } from './setup/calls.ts'
 import { type Jobs, job2, jobs } from './setup/jobs.ts'
 
@@ -216,6 +219,44 @@ describe('what changes nothing', () => {
     expect((await post(busy, 'repairs', RETRY)).status).toBe(409)
     expect((await read<RepairsPage>(busy, 'repairs')).repairs).toHaveLength(8)
   })
+})
+
+test('the newest 200 are kept for a day: ended ones go before those that were counted, and no others go', async () => {
+  vi.useFakeTimers()
+  try {
+    const found = {
+      matched: 1,
+      changed: 1,
+      runIds: ['1'],
+      refused: [],
+      refusals: [],
+      unknown: [],
+      more: false,
+    }
+    const repairs = new Repairs()
+    const add = (bulk: Bulk) => {
+      const repair = new RepairInHand(RETRY, 'ada', bulk)
+      repairs.add(repair)
+      return [repair, repair.count([])] as const
+    }
+    const [counting] = add(() => new Promise(() => {}))
+    const [left, isCounted] = add(async () => found)
+    await isCounted
+    const failed: RepairInHand[] = []
+    vi.spyOn(console, 'error').mockReturnValue()
+    for (let n = 0; n < 200; n += 1) {
+      const [repair, hasFailed] = add(() => Promise.reject(new Error('x')))
+      await hasFailed
+      failed.push(repair)
+    }
+    expect(repairs.list().map(({ id }) => id)).toEqual(
+      [...failed.slice(2).reverse(), left, counting].map(({ id }) => id),
+    )
+    vi.advanceTimersByTime(24 * 3_600_000 + 1)
+    expect(repairs.list()).toEqual([counting])
+  } finally {
+    vi.useRealTimers()
+  }
 })
 
 test('it counts, names what helps those that are refused, and changes exactly what was counted', async () => {

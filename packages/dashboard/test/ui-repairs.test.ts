@@ -2,7 +2,7 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import type { Repair } from '../src/api/many.ts'
 import { axeFindings, noBrowser, SIZES, sideways, startBrowser, visit } from './setup/browser.ts'
-import { type Jobs, jobs, mail } from './setup/jobs.ts'
+import { idle, type Jobs, jobs, mail } from './setup/jobs.ts'
 import { press, tabTo } from './setup/keyboard.ts'
 import { type Pages, startPages } from './setup/pages.ts'
 
@@ -34,12 +34,14 @@ describe.skipIf(noBrowser)(`many runs, repaired${noBrowser ? `: ${noBrowser}` : 
   const shown = (page: Page, text: string | RegExp) => page.getByText(text).first().waitFor()
   const figures = async (page: Page) => (await page.locator('.figures').textContent())!
   const path = (page: Page) => new URL(page.url()).pathname.replace('/ops/belay/', '')
+  const isCounted = (page: Page) =>
+    page.locator('.repair-steps > .done').getByRole('heading', { name: 'Counted' }).waitFor()
   /** The dry run of what the address asks for. */
   const count = async (page: Page) => {
     await shown(page, 'Which runs, and what to do')
     await tabTo(page, 'Count', 'main')
     await press(page, 'Enter')
-    await page.getByRole('heading', { name: 'Counted' }).waitFor()
+    await isCounted(page)
     await vi.waitFor(() => expect(path(page)).toMatch(/^repairs\/[0-9a-f-]{36}$/))
   }
   const begin = async (page: Page, reason: string, sentence: RegExp) => {
@@ -82,7 +84,7 @@ describe.skipIf(noBrowser)(`many runs, repaired${noBrowser ? `: ${noBrowser}` : 
     await page.getByRole('alert').getByText('The filter is empty').waitFor()
     await page.getByRole('checkbox', { name: 'Without a filter: all failed and undone runs' }).check()
     await page.getByRole('button', { name: 'Count' }).click()
-    await page.getByRole('heading', { name: 'Counted' }).waitFor()
+    await isCounted(page)
     expect(await figures(page)).toMatch(/match44/)
     await page.context().close()
   })
@@ -95,6 +97,15 @@ describe.skipIf(noBrowser)(`many runs, repaired${noBrowser ? `: ${noBrowser}` : 
     await shown(page, `Mark ${HOSTILE} as undone`)
     await shown(page, `key:"${HOSTILE}"`)
     await shown(page, 'There is nothing to change.')
+    await at.worker.run(idle, undefined, { key: HOSTILE })
+    await page.goto(
+      `${pages.url}repairs/new?${new URLSearchParams({ verb: 'cancel', query: `key=${HOSTILE}` })}`,
+    )
+    await count(page)
+    await begin(page, HOSTILE, /^1 run was cancelled\.$/)
+    await page.locator('.repair-steps > li:last-child').getByRole('link', { name: HOSTILE }).waitFor()
+    expect(await page.locator('.repair-steps > li').nth(3).textContent()).toContain(HOSTILE)
+    expect(await page.locator('img').count()).toBe(0)
     expect(complaints()).toEqual([])
     await page.context().close()
   })
@@ -149,7 +160,7 @@ describe.skipIf(noBrowser)(`many runs, repaired${noBrowser ? `: ${noBrowser}` : 
     await press(page, 'Enter')
     await shown(page, '3 chosen runs')
     expect(page.url()).not.toBe(counted)
-    await page.getByRole('heading', { name: 'Counted' }).waitFor()
+    await isCounted(page)
     await begin(page, 'the mail server is back', /^3 runs were retried\.$/)
     await vi.waitFor(async () => {
       expect((await at.worker.runs.count({ status: 'completed' })).count).toBe(44)

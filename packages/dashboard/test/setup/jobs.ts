@@ -14,7 +14,7 @@ const job = define('job', { version: 1 }).step('send', {
 })
 export const job2 = define('job', { version: 2 }).step('send', { run: () => 'sent' })
 const batch = define('batch', { version: 1 }).workflow('only', job)
-const idle = define('idle', { version: 1 }).waitForSignal('go', {})
+export const idle = define('idle', { version: 1 }).waitForSignal('go', {})
 
 export interface Jobs extends TestStore {
   readonly worker: Engine

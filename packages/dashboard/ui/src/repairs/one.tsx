@@ -42,9 +42,12 @@ function Steps({ repair }: { readonly repair: Repair }) {
           <p>
             <b>{titleOf(asked)}</b> <Which repair={repair} />
           </p>
-          <Link class="button" href={addressOf(asked)}>
-            Change it, or count again
-          </Link>
+          {/* More ids make an address that servers refuse. */}
+          {(asked.runs?.length ?? 0) <= 100 && (
+            <Link class="button" href={addressOf(asked)}>
+              Change it, or count again
+            </Link>
+          )}
         </Step>
         <Counted {...given} isCounted={isCounted} />
         <Step

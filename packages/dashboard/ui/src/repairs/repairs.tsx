@@ -3,6 +3,7 @@ import { Link, useSearch } from 'wouter'
 import type { RepairState, RepairsPage } from '../../../src/api/many.ts'
 import { Glyph } from '../glyph.tsx'
 import { useLive } from '../live.ts'
+import { termsOf, textOf } from '../runs/filter.ts'
 import { fullInstant, instant } from '../words.ts'
 import { titleOf } from './asked.ts'
 import { NewRepair } from './new.tsx'
@@ -60,7 +61,9 @@ function Earlier({ but }: { readonly but: string | undefined }) {
                 <Glyph state={glyph} />
                 {word}
               </span>
-              <Link href={`/repairs/${id}`}>{titleOf(asked)}</Link>
+              <Link href={`/repairs/${id}`}>
+                {titleOf(asked)} {textOf(termsOf(asked.query ?? ''))}
+              </Link>
               <span class="what">{sentence}</span>
               <span class="weak">
                 {begun?.by ?? by},{' '}
