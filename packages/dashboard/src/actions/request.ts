@@ -41,17 +41,25 @@ export function actionIn(body: unknown): ActionRequest {
   return {
     verb,
     dryRun,
-    ...(reason === undefined && dryRun ? {} : { reason: reasonIn(reason, dryRun) }),
+    ...reasonIn(reason, dryRun),
     ...(FIELDS[verb].includes('step') ? { step: stepIn(given['step']) } : {}),
     ...(given['payload'] === undefined ? {} : { payload: jsonIn(given['payload']) }),
     ...(verb === 'setPriority' ? { priority: priorityIn(given['priority']) } : {}),
   }
 }
 
-/** A reason, which may be empty where nothing is written. */
-export function reasonIn(reason: unknown, mayBeEmpty = false): string {
+/** The fields of a body. Throws `RequestError` with status 400 for a body that is no object. */
+export function fieldsOf(body: unknown): Readonly<Record<string, unknown>> {
+  if (typeof body !== 'object' || body === null || Array.isArray(body))
+    throw badRequest('The body is an object.')
+  return body as Readonly<Record<string, unknown>>
+}
+
+/** Throws `RequestError` with status 400 if what is to be done has no reason. */
+export function reasonIn(reason: unknown, dryRun: boolean): { readonly reason?: string } {
+  if (reason === undefined && dryRun) return {}
   const isText = typeof reason === 'string' && reason.length <= REASON_MAX
-  if (isText && (mayBeEmpty || reason.trim() !== '')) return reason
+  if (isText && (dryRun || reason.trim() !== '')) return { reason }
   throw badRequest(`reason is a text of 1 to ${REASON_MAX} characters: the history keeps it.`)
 }
 

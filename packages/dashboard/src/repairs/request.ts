@@ -1,4 +1,4 @@
-import { priorityIn, reasonIn, stepIn } from '../actions/request.ts'
+import { fieldsOf, priorityIn, reasonIn, stepIn } from '../actions/request.ts'
 import type { RepairActionRequest, RepairRequest } from '../api/many.ts'
 import { CAPABILITY_OF } from '../capabilities.ts'
 import type { Capability } from '../capability.ts'
@@ -29,7 +29,7 @@ export function capabilityOf(verb: Verb): Capability {
 
 /** The repair that a body asks for. Throws `RequestError` with status 400 for everything that it does not know. */
 export function repairIn(body: unknown): RepairRequest {
-  const given = fieldsOf(body, 'The body is an object with verb, and which runs.')
+  const given = fieldsOf(body)
   const { verb } = given
   if (!isVerb(verb)) throw badRequest(`verb is one of ${Object.keys(FIELD).join(', ')}.`)
   const field = FIELD[verb]
@@ -45,7 +45,7 @@ export function repairIn(body: unknown): RepairRequest {
 
 /** What is to be done with a repair. */
 export function repairActionIn(body: unknown): RepairActionRequest {
-  const given = fieldsOf(body, 'The body is an object with action.')
+  const given = fieldsOf(body)
   const { action, reason } = given
   if (action === 'stop') {
     assertOnly(given, ['action'])
@@ -53,12 +53,7 @@ export function repairActionIn(body: unknown): RepairActionRequest {
   }
   if (action !== 'begin') throw badRequest('action is begin or stop.')
   assertOnly(given, ['action', 'reason'])
-  return { action, reason: reasonIn(reason) }
-}
-
-function fieldsOf(body: unknown, otherwise: string): Readonly<Record<string, unknown>> {
-  if (typeof body === 'object' && body !== null && !Array.isArray(body)) return { ...body }
-  throw badRequest(otherwise)
+  return { action, ...reasonIn(reason, false) }
 }
 
 function assertOnly(given: Readonly<Record<string, unknown>>, taken: readonly string[]): void {
