@@ -61,13 +61,13 @@ const ROUTES: readonly ((app: App, served: Served) => void)[] = [
   routeSession,
   routeOverview,
   routeRuns,
+  routeRepairs,
   routeItems,
   routePayloads,
   routeRows,
   routeActions,
   routeRun,
   routeHealth,
-  routeRepairs,
 ]
 
 /** The path as the dashboard knows it, whether a proxy or a framework has stripped the base path or not. */
