@@ -8,6 +8,7 @@ import { routeItems } from './routes/items.ts'
 import { routeLimits } from './routes/limits.ts'
 import { routeOverview } from './routes/overview.ts'
 import { routePayloads } from './routes/payloads.ts'
+import { routeRepairs } from './routes/repairs.ts'
 import { routeRows } from './routes/rows.ts'
 import { routeRun } from './routes/run.ts'
 import { routeRuns } from './routes/runs.ts'
@@ -62,6 +63,7 @@ const ROUTES: readonly ((app: App, served: Served) => void)[] = [
   routeSession,
   routeOverview,
   routeRuns,
+  routeRepairs,
   routeItems,
   routePayloads,
   routeRows,

@@ -1,4 +1,4 @@
-import { BelayError, type Engine } from '@belay/workflow'
+import { BelayError, type Engine, type WorkflowDefinition } from '@belay/workflow'
 import { CAPABILITIES } from './capabilities.ts'
 import type { Capability } from './capability.ts'
 
@@ -13,6 +13,8 @@ export interface DashboardOptions {
   readonly redact?: ((payload: unknown, place: Place) => unknown) | undefined
   /** The name of this store, like `shop · prod`. Default `Belay`. */
   readonly title?: string | undefined
+  /** Definitions to which runs may be moved. Default: none, and no run is moved here. */
+  readonly workflows?: readonly WorkflowDefinition[] | undefined
 }
 
 export interface Authorized {
@@ -37,7 +39,7 @@ export interface Settings extends DashboardOptions {
   readonly title: string
 }
 
-const NAMES = ['engine', 'basePath', 'authorize', 'redact', 'title']
+const NAMES = ['engine', 'basePath', 'authorize', 'redact', 'title', 'workflows']
 const TITLE_MAX = 100
 const BY_MAX = 200
 
@@ -49,7 +51,7 @@ export function checkOptions(given: DashboardOptions): Settings {
   if (other !== undefined) {
     throw wrong(`has no option ${JSON.stringify(other.slice(0, 60))}`, `It has ${NAMES.join(', ')}.`)
   }
-  const { engine, authorize, redact, basePath = '/', title = 'Belay' } = given
+  const { engine, authorize, redact, basePath = '/', title = 'Belay', workflows } = given
   if (typeof engine?.explain !== 'function' || typeof engine.runs?.list !== 'function') {
     throw wrong('engine is no engine', 'Give what createEngine() returned.')
   }
@@ -70,7 +72,11 @@ export function checkOptions(given: DashboardOptions): Settings {
   if (typeof title !== 'string' || title.trim() === '' || title.length > TITLE_MAX) {
     throw wrong('title is no title', `Give a text of 1 to ${TITLE_MAX} characters.`)
   }
-  return { engine, authorize, redact, basePath: basePath.replace(/\/$/, ''), title }
+  const isDefinition = (one: unknown) => typeof (Object(one) as { version?: unknown }).version === 'number'
+  if (workflows !== undefined && !(Array.isArray(workflows) && workflows.every(isDefinition))) {
+    throw wrong('workflows is no list of workflows', 'Give what define() returned.')
+  }
+  return { engine, authorize, redact, basePath: basePath.replace(/\/$/, ''), title, workflows }
 }
 
 function wrong(what: string, remedy: string): BelayError {

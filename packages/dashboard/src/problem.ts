@@ -35,7 +35,8 @@ export function problemResponse(error: unknown): Response {
   return Response.json(body, { status, headers })
 }
 
-function toldOf(error: unknown): Pick<RequestError, 'status' | 'code' | 'message' | 'headers'> {
+/** What may be told of it. */
+export function toldOf(error: unknown): Pick<RequestError, 'status' | 'code' | 'message' | 'headers'> {
   if (error instanceof RequestError) return error
   if (BelayError.is(error)) {
     const { code, message } = error

@@ -67,7 +67,14 @@ export function queryOf<Name extends string>(
   { req }: Call,
   names: readonly Name[],
 ): Readonly<Partial<Record<Name, readonly string[]>>> {
-  const given = req.queries()
+  return checkedQuery(req.queries(), names)
+}
+
+/** The same of a query that stands elsewhere. */
+export function checkedQuery<Name extends string>(
+  given: Readonly<Record<string, readonly string[]>>,
+  names: readonly Name[],
+): Readonly<Partial<Record<Name, readonly string[]>>> {
   for (const [name, values] of Object.entries(given)) {
     if (!names.includes(name as Name)) {
       throw badRequest(`There is no query ${JSON.stringify(name.slice(0, 60))} here: ${names.join(', ')}.`)
@@ -76,7 +83,7 @@ export function queryOf<Name extends string>(
       throw badRequest(`${name} takes up to ${VALUES_MAX} texts of up to ${TEXT_MAX} characters.`)
     }
   }
-  return given as Partial<Record<Name, string[]>>
+  return given as Partial<Record<Name, readonly string[]>>
 }
 
 /** The only value of a query; undefined if it was not given. */
@@ -91,7 +98,7 @@ export function wholeNumber(name: string, text: string | undefined): number | un
   throw badRequest(`${name} is a whole number.`)
 }
 
-const ID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i
+export const ID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i
 const PREFIX = /^[0-9a-f]{8}[0-9a-f-]{0,28}$/i
 const LISTED = 8
 

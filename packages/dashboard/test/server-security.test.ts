@@ -163,6 +163,7 @@ describe('options', () => {
     [{ engine, authorize, basePath: '//evil.example' }, /basePath is no path/],
     [{ engine, authorize, title: '' }, /title is no title/],
     [{ engine, authorize, redact: true }, /redact is no function/],
+    [{ engine, authorize, workflows: ['job'] }, /workflows is no list of workflows/],
     [{ engine, authorize, reedact: () => {} }, /no option "reedact"/],
   ])('%# that are wrong are refused with what to do', (options, message) => {
     expect(() => dashboard(options as never)).toThrow(

@@ -5,6 +5,7 @@ import { CliError, misused } from '../cli-error.ts'
 import { OneTimeLink } from '../dashboard/one-time-link.ts'
 import type { ExitStatus } from '../exit-status.ts'
 import { actorOf } from '../runs/actor.ts'
+import { definitionsOf } from '../store/definitions.ts'
 
 /** `belay dashboard`: the dashboard for one person on this machine, until Ctrl-C. */
 export async function run(call: Call): Promise<ExitStatus | undefined> {
@@ -19,6 +20,7 @@ export async function run(call: Call): Promise<ExitStatus | undefined> {
   const page = dashboard({
     engine: store.engine,
     title: store.place,
+    workflows: definitionsOf(store),
     authorize: (request) =>
       link.isOpen(request.headers.get('cookie'))
         ? { by, can: flags['allow-writes'] === true ? 'all' : reads }

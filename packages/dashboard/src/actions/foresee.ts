@@ -1,46 +1,21 @@
-import type { BulkOptions, BulkResult, Engine, RunSummary } from '@belay/workflow'
+import type { Engine, RunSummary } from '@belay/workflow'
 import type { ActionRequest, ActionResult } from '../api.ts'
 import { withoutCredentials } from '../problem.ts'
+import { bulkOf } from './bulk.ts'
 
 const ITEMS_MAX = 1_000
 
 /** Tells what an action would do, and changes nothing: by the engine's dry run, or, where it has none, by what it offers for the step now. */
 export async function foresee(engine: Engine, run: RunSummary, action: ActionRequest): Promise<ActionResult> {
-  const dry = dryRun(engine, run.id, action)
-  if (dry === undefined) return offered(engine, run, action)
-  const { changed, refused } = await dry
+  const bulk = bulkOf(engine, action)
+  if (bulk === undefined) return offered(engine, run, action)
+  const { changed, refused } = await bulk([run.id], { dryRun: true })
   const [no] = refused
   if (no !== undefined) {
     return { changed: false, sentence: withoutCredentials(no.why), refused: no.code ?? 'action_refused' }
   }
   if (changed === 0) return { changed: false, sentence: `It is ${run.status}: there is nothing to change.` }
   return { changed: true, sentence: wouldBe(action, run) }
-}
-
-function dryRun(
-  { runs }: Engine,
-  id: string,
-  { verb, step = '', priority = 0 }: ActionRequest,
-): Promise<BulkResult> | undefined {
-  const options: BulkOptions = { dryRun: true }
-  switch (verb) {
-    case 'cancel':
-      return runs.cancelMany([id], options)
-    case 'pause':
-      return runs.pauseMany([id], options)
-    case 'resume':
-      return runs.resumeMany([id], options)
-    case 'retry':
-      return runs.retryMany([id], options)
-    case 'setPriority':
-      return runs.setPriorityMany([id], priority, options)
-    case 'retryCompensation':
-      return runs.retryCompensationMany([id], step, options)
-    case 'skipCompensation':
-      return runs.skipCompensationMany([id], step, options)
-    default:
-      return undefined
-  }
 }
 
 function wouldBe({ verb, step, priority }: ActionRequest, { status, priority: before }: RunSummary): string {

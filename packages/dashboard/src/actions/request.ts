@@ -60,7 +60,7 @@ export function reasonIn(reason: unknown, dryRun: boolean): { readonly reason?: 
   throw badRequest(`reason is a text of 1 to ${REASON_MAX} characters: the history keeps it.`)
 }
 
-function stepIn(step: unknown): string {
+export function stepIn(step: unknown): string {
   if (typeof step === 'string' && step !== '' && step.length <= STEP_MAX) return step
   throw badRequest(`step is the name of a step, of up to ${STEP_MAX} characters.`)
 }
@@ -75,7 +75,7 @@ function jsonIn(payload: unknown): string {
   }
 }
 
-function priorityIn(priority: unknown): number {
+export function priorityIn(priority: unknown): number {
   if (typeof priority === 'number' && Number.isInteger(priority) && priority >= 0 && priority <= 1_000) {
     return priority
   }

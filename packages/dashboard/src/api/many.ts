@@ -16,14 +16,16 @@ export type ManyVerb = Extract<
   'cancel' | 'pause' | 'resume' | 'retry' | 'retryCompensation' | 'skipCompensation' | 'setPriority'
 >
 
-/** Either a query of Runs, or runs by their ids. */
+/** One of `query`, `all`, `runs` and `insteadIn`. */
 export interface RepairRequest {
   readonly verb: ManyVerb | 'move'
-  /** The query of a page of Runs, without paging. An empty one is refused, unless `all` is true. */
+  /** The query of a page of Runs, without paging. An empty one is refused: all runs are asked for by `all`. */
   readonly query?: string
   readonly all?: true
   /** Up to 1,000 ids. */
   readonly runs?: readonly string[]
+  /** The id of another repair: the runs that its refusals name instead. In an answer they stand in `runs`. */
+  readonly insteadIn?: string
   /** For `retryCompensation` and `skipCompensation`. */
   readonly step?: string
   /** For `setPriority`, 0 to 1,000. */
@@ -61,11 +63,13 @@ export interface Repair {
   readonly found: Tally
   /** Of the change as far as it is: of `found.changed` runs. */
   readonly done?: Tally | undefined
-  /** Runs that the dry run would change, or that were changed: the first 100. */
+  /** Runs that the dry run would change, or that were changed: the first 20, as they are now. */
   readonly runs: readonly RunLink[]
-  /** By reason, of the change if it has begun, else of the dry run. The most frequent first. */
+  /** By reason: of the dry run, then also of the change once it has ended. The first 20. */
   readonly refusals: readonly RepairRefusal[]
-  /** More runs match than are taken at once. */
+  /** How many runs these name to do it to instead. */
+  readonly instead: number
+  /** More runs match than the 10,000 newest, which are taken at once. */
   readonly more: boolean
   /** Others that are being worked on and share runs with this one. */
   readonly others: readonly { readonly id: string; readonly sentence: string }[]
@@ -77,14 +81,16 @@ export interface Tally {
   readonly matched: number
   readonly changed: number
   readonly refused: number
+  /** Ids that name no run, or none any more. Zero until the end. */
+  readonly unknown: number
 }
 
 export interface RepairRefusal {
   readonly why: string
   readonly count: number
-  /** The first 20. */
+  /** The first 5. */
   readonly runs: readonly RunLink[]
-  /** Runs to do it to instead, like parents: the first 20. */
+  /** Runs to do it to instead, like parents: the first 5. */
   readonly instead: readonly RunLink[]
 }
 

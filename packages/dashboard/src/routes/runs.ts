@@ -1,12 +1,7 @@
-import {
-  type Duration,
-  durationMs,
-  type RunsFilter,
-  type RunsMatching,
-  type RunWithSteps,
-} from '@belay/workflow'
-import type { ListedRun, RunCounts, RunsPage, RunsQuery } from '../api.ts'
+import type { RunsFilter, RunWithSteps } from '@belay/workflow'
+import type { ListedRun, RunCounts, RunsPage } from '../api.ts'
 import { badRequest, notAllowed } from '../problem.ts'
+import { given, MATCHING, matching } from '../runs-query.ts'
 import { type App, type Call, onlyOne, queryOf, type Served, wholeNumber } from '../served.ts'
 import type { Texts } from '../view/texts.ts'
 import { hasEnded, whyEnded, whyListed } from '../view/why.ts'
@@ -16,15 +11,6 @@ const PAGE_DEFAULT = 50
 const COUNTS_FRESH_MS = 5_000
 const PAGE_MAX = 100
 
-const MATCHING = [
-  'workflow',
-  'version',
-  'key',
-  'tag',
-  'parent',
-  'since',
-  'until',
-] as const satisfies readonly (keyof RunsQuery)[]
 const PAGING = ['status', 'before', 'after', 'limit'] as const
 
 export function routeRuns(app: App, served: Served): void {
@@ -48,51 +34,18 @@ export function routeRuns(app: App, served: Served): void {
     .all(onlyGet)
 }
 
-type Query = ReturnType<typeof queryOf<(typeof MATCHING)[number] | (typeof PAGING)[number]>>
-
 function filterOf(call: Call) {
-  const query: Query = queryOf(call, [...MATCHING, ...PAGING])
+  const query = queryOf(call, [...MATCHING, ...PAGING])
   const limit = wholeNumber('limit', onlyOne('limit', query.limit)) ?? PAGE_DEFAULT
   if (limit < 1 || limit > PAGE_MAX) throw badRequest(`limit is a whole number from 1 to ${PAGE_MAX}.`)
   const [before, after] = [onlyOne('before', query.before), onlyOne('after', query.after)]
   const toList = (): RunsFilter & { readonly limit: number } => ({
     ...matching(query),
-    // The engine names what is no status, and the nearest one.
-    ...given('status', query.status as RunsFilter['status']),
     ...given('before', before),
     ...given('after', after),
     limit,
   })
   return { asGiven: query, toList }
-}
-
-function matching(query: Query): RunsMatching {
-  return {
-    ...given('workflow', query.workflow),
-    ...given('version', wholeNumber('version', onlyOne('version', query.version))),
-    ...given('key', onlyOne('key', query.key)),
-    ...given('tags', query.tag),
-    ...given('parentId', onlyOne('parent', query.parent)),
-    ...given('createdAfter', instantOf('since', onlyOne('since', query.since))),
-    ...given('createdBefore', instantOf('until', onlyOne('until', query.until))),
-  }
-}
-
-function given<Name extends string, Value>(
-  name: Name,
-  value: Value | undefined,
-): { readonly [N in Name]?: Value } {
-  return (value === undefined ? {} : { [name]: value }) as { readonly [N in Name]?: Value }
-}
-
-/** Epoch milliseconds, or a span back from now. */
-function instantOf(name: string, text: string | undefined): number | undefined {
-  if (text === undefined) return undefined
-  if (/^\d{12,15}$/.test(text)) return Number(text)
-  if (!/^\d+(\.\d+)?\s*[a-z]+$/i.test(text)) {
-    throw badRequest(`${name} is epoch milliseconds, or a span back from now like 1h or 7d.`)
-  }
-  return Date.now() - durationMs(text as Duration, name)
 }
 
 async function pageOf(

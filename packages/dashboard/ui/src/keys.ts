@@ -51,6 +51,8 @@ export const KEYS: readonly (readonly [string, string])[] = [
   ['j  k', 'Next or previous run'],
   ['Enter', 'Open the run'],
   ['Space', 'Peek at the run'],
+  ['x', 'Select the run'],
+  ['a', 'Act on the selected runs'],
   ['n', 'Show newer runs'],
   ['[  ]', 'Newer or older page'],
   ['Esc', 'Close, or leave the filter'],

@@ -1,14 +1,16 @@
 import { useEffect, useState } from 'preact/hooks'
-import { useLocation, useSearch } from 'wouter'
+import { Link, useLocation, useSearch } from 'wouter'
 import type { RunsPage } from '../../../src/api.ts'
 import { Answer, Blank } from '../answer.tsx'
 import { useKeys } from '../keys.ts'
+import { addressOf } from '../repairs/asked.ts'
 import { Counts } from './counts.tsx'
 import { parse, searchOf, type Term, termsOf, united } from './filter.ts'
 import { FilterBox } from './filter-box.tsx'
 import { useRunsPage } from './page.ts'
 import { Pager } from './pager.tsx'
 import { Peek } from './peek.tsx'
+import { type Selection, SelectionBar, useSelection } from './selection.tsx'
 import { PAGE, type Picture } from './settle.ts'
 import { Table } from './table.tsx'
 import { Views } from './views.tsx'
@@ -32,6 +34,9 @@ export function Runs() {
       <div class="head">
         <h1>Runs</h1>
         <Views query={query} />
+        <Link class="button aside" href={addressOf({ query })}>
+          Repair many…
+        </Link>
       </div>
       <FilterBox terms={terms} filterBy={filterBy} apply={apply} text={edit ?? ''} setText={setEdit} />
       <Counts terms={terms} filterBy={filterBy} />
@@ -56,12 +61,15 @@ function Listed({ query, cursor }: ListedProps) {
   const [, navigate] = useLocation()
   const page = useRunsPage([query, cursor && `${cursor.side}=${cursor.id}`].filter(Boolean).join('&'))
   const [peeked, peek] = useState<string>()
+  const selection = useSelection()
   const isNewest = cursor?.side === 'after' && page.data !== undefined && page.data.runs.length < PAGE
   // Nothing newer is left: from here on the list follows what comes.
   useEffect(() => {
     if (isNewest) navigate(`/runs${query && `?${query}`}`, { replace: true })
   }, [isNewest])
-  useKeys({ n: page.show, ...(peeked === undefined ? {} : { Escape: () => peek(undefined) }) })
+  const leave =
+    peeked !== undefined ? () => peek(undefined) : selection.ids.size > 0 ? selection.clear : undefined
+  useKeys({ n: page.show, ...(leave && { Escape: leave }) })
   return (
     <Answer of={page}>
       {(answer: RunsPage) => (
@@ -74,6 +82,7 @@ function Listed({ query, cursor }: ListedProps) {
             cursor={cursor}
             peeked={peeked}
             peek={peek}
+            selection={selection}
           />
           {peeked !== undefined && <Peek key={peeked} id={peeked} onClose={() => peek(undefined)} />}
         </div>
@@ -88,9 +97,10 @@ interface ListProps extends ListedProps {
   readonly show: () => void
   readonly peeked: string | undefined
   readonly peek: (id: string | undefined) => void
+  readonly selection: Selection
 }
 
-function List({ picture, answer, show, query, cursor, peeked, peek }: ListProps) {
+function List({ picture, answer, show, query, cursor, peeked, peek, selection }: ListProps) {
   if (picture.runs.length === 0) return <Nothing isFiltered={query !== '' || cursor !== undefined} />
   return (
     <div class="grow">
@@ -100,7 +110,8 @@ function List({ picture, answer, show, query, cursor, peeked, peek }: ListProps)
           {picture.waiting === 1 ? 'run' : 'runs'}. Show them <kbd>n</kbd>
         </button>
       )}
-      <Table picture={picture} now={answer.readAt} peeked={peeked} peek={peek} />
+      <SelectionBar selection={selection} query={query} />
+      <Table picture={picture} now={answer.readAt} peeked={peeked} peek={peek} selection={selection} />
       <Pager
         query={query}
         newer={cursor && picture.runs[0]!.id}

@@ -10,6 +10,7 @@ import { isQuiet } from '../status.ts'
 import { useCell } from '../stored.ts'
 import { Strip } from '../strip.tsx'
 import { fullInstant, instant, nameOf, span } from '../words.ts'
+import type { Selection } from './selection.tsx'
 import type { Picture } from './settle.ts'
 
 interface TableProps {
@@ -18,10 +19,11 @@ interface TableProps {
   readonly now: number
   readonly peeked: string | undefined
   readonly peek: (id: string | undefined) => void
+  readonly selection: Selection
 }
 
 /** The link in each row has the focus, so Enter opens it without our help. */
-export function Table({ picture: { runs, gone }, now, peeked, peek }: TableProps) {
+export function Table({ picture: { runs, gone }, now, peeked, peek, selection }: TableProps) {
   const table = useRef<HTMLTableElement>(null)
   useCell(zone)
   useReturn(table)
@@ -38,12 +40,23 @@ export function Table({ picture: { runs, gone }, now, peeked, peek }: TableProps
     event.preventDefault()
     peek(id === peeked ? undefined : id)
   }
-  useKeys({ j: () => move(1), k: () => move(-1) })
+  const selectFocused = () => {
+    const id = document.activeElement?.closest('tr')?.querySelector<HTMLElement>('a[data-run]')?.dataset[
+      'run'
+    ]
+    if (id !== undefined) selection.flip([id])
+  }
+  useKeys({ j: () => move(1), k: () => move(-1), x: selectFocused })
+  const ids = runs.map(({ id }) => id)
+  const areAll = ids.every((id) => selection.ids.has(id))
   return (
     <table ref={table} class="runs" onKeyDown={onKeyDown}>
       <caption class="sr">Runs, the newest first</caption>
       <thead>
         <tr>
+          <td class="w-select">
+            <Box label="Select the runs of this page" isOn={areAll} flip={() => selection.flip(ids)} />
+          </td>
           <th class="w-status">Status</th>
           <th class="w-run">Run</th>
           <th class="w-workflow">Workflow</th>
@@ -55,10 +68,34 @@ export function Table({ picture: { runs, gone }, now, peeked, peek }: TableProps
       </thead>
       <tbody>
         {runs.map((run) => (
-          <Row key={run.id} run={run} now={now} isGone={gone.has(run.id)} isPeeked={run.id === peeked} />
+          <Row
+            key={run.id}
+            run={run}
+            now={now}
+            isGone={gone.has(run.id)}
+            isPeeked={run.id === peeked}
+            selection={selection}
+          />
         ))}
       </tbody>
     </table>
+  )
+}
+
+/** The label is the target: the box alone would be too small to touch. */
+function Box({
+  label,
+  isOn,
+  flip,
+}: {
+  readonly label: string
+  readonly isOn: boolean
+  readonly flip: () => void
+}) {
+  return (
+    <label>
+      <input type="checkbox" aria-label={label} checked={isOn} onChange={flip} />
+    </label>
   )
 }
 
@@ -78,14 +115,22 @@ interface RowProps {
   readonly now: number
   readonly isGone: boolean
   readonly isPeeked: boolean
+  readonly selection: Selection
 }
 
-function Row({ run, now, isGone, isPeeked }: RowProps) {
+function Row({ run, now, isGone, isPeeked, selection }: RowProps) {
   const quiet = isQuiet(run.status)
   const why = withTimes(run.why, now)
   const looks = [quiet && 'calm', isGone && 'gone', isPeeked && 'peeked'].filter(Boolean).join(' ')
   return (
     <tr class={looks}>
+      <td class="w-select">
+        <Box
+          label={`Select ${nameOf(run)}`}
+          isOn={selection.ids.has(run.id)}
+          flip={() => selection.flip([run.id])}
+        />
+      </td>
       <td class="w-status">
         <Status status={run.status} />
       </td>

@@ -1,0 +1,57 @@
+import { type Duration, durationMs, type RunsMatching } from '@belay/workflow'
+import type { RunsQuery } from './api.ts'
+import { badRequest } from './problem.ts'
+import { checkedQuery, onlyOne, wholeNumber } from './served.ts'
+import { grouped } from './view/grouped.ts'
+
+/** What selects runs, beside their status. */
+export const MATCHING = [
+  'workflow',
+  'version',
+  'key',
+  'tag',
+  'parent',
+  'since',
+  'until',
+] as const satisfies readonly (keyof RunsQuery)[]
+
+type Query = Readonly<Partial<Record<(typeof MATCHING)[number] | 'status', readonly string[]>>>
+
+/** The runs of a page of Runs, by its query as text. Throws `RequestError` for what that page would not take either. */
+export function matchingText(query: string): RunsMatching {
+  const given = [...grouped([...new URLSearchParams(query)], ([name]) => name)]
+  const values = given.map(([name, pairs]) => [name, pairs.map(([, value]) => value)] as const)
+  return matching(checkedQuery(Object.fromEntries(values), [...MATCHING, 'status']))
+}
+
+/** Throws `RequestError` for values of the wrong form. */
+export function matching(query: Query): RunsMatching {
+  return {
+    // The engine names what is no status, and the nearest one.
+    ...given('status', query.status as RunsMatching['status']),
+    ...given('workflow', query.workflow),
+    ...given('version', wholeNumber('version', onlyOne('version', query.version))),
+    ...given('key', onlyOne('key', query.key)),
+    ...given('tags', query.tag),
+    ...given('parentId', onlyOne('parent', query.parent)),
+    ...given('createdAfter', instantOf('since', onlyOne('since', query.since))),
+    ...given('createdBefore', instantOf('until', onlyOne('until', query.until))),
+  }
+}
+
+export function given<Name extends string, Value>(
+  name: Name,
+  value: Value | undefined,
+): { readonly [N in Name]?: Value } {
+  return (value === undefined ? {} : { [name]: value }) as { readonly [N in Name]?: Value }
+}
+
+/** Epoch milliseconds, or a span back from now. */
+function instantOf(name: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined
+  if (/^\d{12,15}$/.test(text)) return Number(text)
+  if (!/^\d+(\.\d+)?\s*[a-z]+$/i.test(text)) {
+    throw badRequest(`${name} is epoch milliseconds, or a span back from now like 1h or 7d.`)
+  }
+  return Date.now() - durationMs(text as Duration, name)
+}
