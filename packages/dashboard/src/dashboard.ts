@@ -10,7 +10,9 @@ import { routePayloads } from './routes/payloads.ts'
 import { routeRows } from './routes/rows.ts'
 import { routeRun } from './routes/run.ts'
 import { routeRuns } from './routes/runs.ts'
+import { routeSchedules } from './routes/schedules.ts'
 import { routeSession } from './routes/session.ts'
+import { routeWorkers } from './routes/workers.ts'
 import { secured } from './security.ts'
 import { type App, Served } from './served.ts'
 
@@ -66,6 +68,8 @@ const ROUTES: readonly ((app: App, served: Served) => void)[] = [
   routeActions,
   routeRun,
   routeHealth,
+  routeSchedules,
+  routeWorkers,
 ]
 
 /** The path as the dashboard knows it, whether a proxy or a framework has stripped the base path or not. */
