@@ -140,16 +140,23 @@ function Line({
   readonly until: number
 }) {
   const { name, past, ahead, aheadUntil, pastFrom, status, nextAt } = schedule
-  const { x, left, right, now } = sheet
+  const { x, left, right, now, isNarrow } = sheet
   const middle = y + ROW / 2 - 1
   const isPaused = status === 'paused'
   const late = isLate(schedule, now) ? nextAt : undefined
+  const hasMissed = past.some(({ status }) => status === 'missed')
+  const troubles = isNarrow ? '' : late !== undefined ? 'late' : hasMissed ? 'missed' : ''
   return (
     <g>
       <path class="hour" d={`M0 ${y + ROW - 2}H${right + 14}`} />
       <text class="name" x={4} y={middle + 4}>
         <title>{name}</title>
-        {shortened(name, left)}
+        {shortened(name, left - troubles.length * LETTER)}
+        {troubles && (
+          <tspan class="trouble" dx={8}>
+            {troubles}
+          </tspan>
+        )}
       </text>
       {pastFrom !== undefined && <path class="more" d={`M${left} ${middle}H${x(pastFrom)}`} />}
       {aheadUntil !== undefined && (

@@ -8,7 +8,7 @@ import { isNotFound } from '../api.ts'
 import { Glyph, Status } from '../glyph.tsx'
 import { useLive } from '../live.ts'
 import { withTimes } from '../shell/times.ts'
-import { figure, fullInstant, instant, nameOf, shortId, span } from '../words.ts'
+import { age, figure, fullInstant, instant, nameOf, shortId, span } from '../words.ts'
 import { ActionButton, ScheduleDialog } from './act.tsx'
 import { FIRED, whenOf, zoneOf } from './timing.tsx'
 import { pageZone, wallOf } from './zoned.ts'
@@ -132,7 +132,7 @@ function Times({ page: { schedule, times, readAt } }: { readonly page: ScheduleP
               </td>
             ))}
             <td class="weak" title={fullInstant(firesAt)}>
-              {firesAt > readAt ? `in ${span(firesAt - readAt)}` : `late by ${span(readAt - firesAt)}`}
+              {firesAt > readAt ? `in ${age(firesAt - readAt)}` : `late by ${age(readAt - firesAt)}`}
               {firesAt !== at && `, ${span(firesAt - at)} of it jitter`}
             </td>
           </tr>

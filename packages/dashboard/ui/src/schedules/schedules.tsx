@@ -8,7 +8,7 @@ import { useLive } from '../live.ts'
 import { zone } from '../settings.ts'
 import { withTimes } from '../shell/times.ts'
 import { useCell } from '../stored.ts'
-import { counted, instant, span } from '../words.ts'
+import { age, counted, instant } from '../words.ts'
 import { ActionButton, ScheduleDialog } from './act.tsx'
 import { Calendar } from './calendar.tsx'
 import { OneSchedule } from './one.tsx'
@@ -164,7 +164,7 @@ function Row({ schedule, now, ask }: Omit<TableProps, 'schedules'> & { readonly 
         )}
       </td>
       <td class="wrap">
-        {workflow} <span class="weak">{version === undefined ? 'newest' : `v${version}`}</span>
+        {workflow} {version !== undefined && <span class="weak">v{version}</span>}
       </td>
       <td>
         <code>{whenOf(schedule)}</code> <span class="weak">{timeZone}</span>
@@ -172,7 +172,7 @@ function Row({ schedule, now, ask }: Omit<TableProps, 'schedules'> & { readonly 
       <td class="wrap">
         <Next schedule={schedule} now={now} />
       </td>
-      <td class="wrap">
+      <td>
         <Newest schedule={schedule} now={now} />
       </td>
       <td class="last">
@@ -200,9 +200,9 @@ function Next({ schedule, now }: { readonly schedule: ListedSchedule; readonly n
     <>
       <InBoth at={nextAt} schedule={schedule} now={now} />{' '}
       {isLate(schedule, now) ? (
-        <span class="loud s-failed">late by {span(now - nextAt)}</span>
+        <span class="loud s-failed">late by {age(now - nextAt)}</span>
       ) : (
-        <span class="weak">in {span(Math.max(0, nextAt - now))}</span>
+        <span class="weak">in {age(nextAt - now)}</span>
       )}
     </>
   )

@@ -30,11 +30,13 @@ function Page({ page: { counts, workers, unserved, readAt } }: { readonly page: 
           </p>
         </div>
       </div>
-      <ul class="findings">
-        {unserved.map((version) => (
-          <Unserved key={`${version.workflow} ${version.version}`} version={version} now={readAt} />
-        ))}
-      </ul>
+      {unserved.length > 0 && (
+        <ul class="findings unserved">
+          {unserved.map((version) => (
+            <Unserved key={`${version.workflow} ${version.version}`} version={version} now={readAt} />
+          ))}
+        </ul>
+      )}
       {workers.length === 0 ? (
         <Blank state="pending" title="No worker is registered">
           <p>Start one, and runs go on. A worker that was stopped in order leaves no trace here.</p>
