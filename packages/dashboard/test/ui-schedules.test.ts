@@ -49,7 +49,6 @@ describe.skipIf(noBrowser)(`schedules and workers${noBrowser ? `: ${noBrowser}` 
   const SCREENS: readonly (readonly [name: string, path: string, shows: string, action?: string])[] = [
     ['schedules', 'schedules', 'late by'],
     ['schedule', one('hourly-sync'), 'It fires next at'],
-    ['schedule-paused', one('holiday-mail'), '(<b>on holiday</b>)'],
     ['schedule-hostile', one(HOSTILE), HOSTILE],
     ['schedule-unknown', one('nobody/1'), 'There is no such schedule'],
     ['pause', one('nightly-report'), 'It would be paused', 'Pause…'],
@@ -148,6 +147,38 @@ describe.skipIf(noBrowser)(`schedules and workers${noBrowser ? `: ${noBrowser}` 
     expect(await cells(0)).toEqual(['Europe/Zurich', 'America/New_York (this page)'])
     expect(await cells(1)).toEqual(['Sun 25 Oct 02:30 GMT+2', 'Sat 24 Oct 20:30 GMT-4'])
     expect(await cells(2)).toEqual(['Sun 25 Oct 02:30 GMT+1', 'Sat 24 Oct 21:30 GMT-4'])
+  })
+
+  it('the calendar has each day once where one has 25 hours, and its hours stay on the clock', async () => {
+    const { page } = await open('runs', { timezoneId: 'America/New_York' })
+    const now = Date.parse('2026-10-31T20:00:00Z')
+    await page.route('**/api/schedules', async (route) => {
+      const answer = await (await route.fetch()).json()
+      const calendar = { readAt: now, from: now - 12 * 3_600_000, until: now + 48 * 3_600_000 }
+      const first = {
+        ...answer.schedules[0],
+        name: '<b>first</b>',
+        nextAt: now + 1,
+        ahead: [now + 1],
+        past: [],
+      }
+      await route.fulfill({ json: { ...answer, ...calendar, schedules: [first] } })
+    })
+    await press(page, 'g', 's')
+    const calendar = page.getByRole('img', { name: 'Firings from Sat 31 Oct 04:00 GMT-4' })
+    await calendar.waitFor()
+    // Those nearest to the present give way to it.
+    expect(await calendar.locator('.axis').allTextContents()).toEqual([
+      ...['06:00', '12:00', 'Sun 1 Nov', '06:00', '12:00', '18:00', 'Mon 2 Nov', '06:00', '12:00'],
+      'now 16:00',
+    ])
+    const ticks = await calendar
+      .locator('.axis')
+      .evaluateAll((all) => all.map((one) => Number(one.getAttribute('x'))))
+    const [, , day = 0, six = 0, noon = 0] = ticks
+    // Seven hours, then six.
+    expect((six - day) / (noon - six)).toBeCloseTo(7 / 6, 2)
+    expect(await calendar.getAttribute('aria-label')).toContain('<b>first</b>: 0 firings, 1 to come')
   })
 
   it('who may not act sees that, and why', async () => {

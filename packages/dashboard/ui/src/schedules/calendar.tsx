@@ -151,7 +151,7 @@ function Line({
       <path class="hour" d={`M0 ${y + ROW - 2}H${right + 14}`} />
       <text class="name" x={4} y={middle + 4}>
         <title>{name}</title>
-        {shortened(name, left - troubles.length * LETTER)}
+        {shortened(name, left - troubles.length * LETTER - (isPaused ? 20 : 0))}
         {troubles && (
           <tspan class="trouble" dx={8}>
             {troubles}
@@ -175,7 +175,7 @@ function Line({
         </g>
       )}
       {isPaused && (
-        <Sign state="paused" at={x(now) + 14} y={middle}>
+        <Sign state="paused" at={left - 12} y={middle}>
           paused
         </Sign>
       )}

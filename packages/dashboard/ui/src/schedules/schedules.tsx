@@ -163,16 +163,16 @@ function Row({ schedule, now, ask }: Omit<TableProps, 'schedules'> & { readonly 
           </span>
         )}
       </td>
-      <td class="wrap">
+      <td class="wrap" data-label="Starts">
         {workflow} {version !== undefined && <span class="weak">v{version}</span>}
       </td>
       <td>
         <code>{whenOf(schedule)}</code> <span class="weak">{timeZone}</span>
       </td>
-      <td class="wrap">
+      <td class="wrap" data-label="Next">
         <Next schedule={schedule} now={now} />
       </td>
-      <td>
+      <td data-label="Newest firing">
         <Newest schedule={schedule} now={now} />
       </td>
       <td class="last">

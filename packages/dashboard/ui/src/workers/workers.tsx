@@ -137,11 +137,13 @@ function One({ worker, now }: { readonly worker: Worker; readonly now: number })
         <td>
           <Slots slots={slots} busy={busy} />
         </td>
-        <td>{renewedAt !== undefined && `${age(now - renewedAt)} ago`}</td>
-        <td>
+        <td data-label="Renewed">{renewedAt !== undefined && `${age(now - renewedAt)} ago`}</td>
+        <td data-label="Lease">
           <Lease worker={worker} now={now} />
         </td>
-        <td class="wrap weak">{workflows.join(', ')}</td>
+        <td class="wrap weak" data-label="For">
+          {workflows.join(', ')}
+        </td>
         <td class="last">
           <button
             type="button"
