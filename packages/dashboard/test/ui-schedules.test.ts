@@ -181,6 +181,17 @@ describe.skipIf(noBrowser)(`schedules and workers${noBrowser ? `: ${noBrowser}` 
     expect(await calendar.getAttribute('aria-label')).toContain('<b>first</b>: 0 firings, 1 to come')
   })
 
+  it('pages go on after any name, and back to the first', async () => {
+    const { page } = await open('schedules?limit=1')
+    await page.getByRole('link', { name: HOSTILE }).waitFor()
+    await page.getByRole('link', { name: 'Next' }).click()
+    await page.getByRole('link', { name: 'each-minute' }).waitFor()
+    expect(await page.locator('tbody tr').count()).toBe(1)
+    await page.getByRole('link', { name: 'First' }).click()
+    await page.getByRole('link', { name: HOSTILE }).click()
+    await page.getByRole('heading', { name: HOSTILE }).waitFor()
+  })
+
   it('who may not act sees that, and why', async () => {
     const read = await startPages(at.caller, [])
     const { page } = await visit(browser, `${read.url}schedules`)

@@ -13,8 +13,9 @@ const KEPT = 100
 /** What most schedules have in two days; and what the calendar draws of others: each time takes half a millisecond to find. */
 const TIMES_FIRST = 10
 const TIMES_MAX = 60
-/** Until a schedule changes or fires, which its row tells. A firing that waits may begin without it. */
-const FRESH_MS = 10_000
+/** Its row tells whether it has fired or was changed: until then its times stay. A firing that waits may begin without it. */
+const TIMES_FRESH_MS = 300_000
+const FIRINGS_FRESH_MS = 10_000
 
 export function viewSchedule(schedule: ScheduleSnapshot): Schedule {
   const { name, workflow, version, cron, timeZone, everyMs, status, declared, pauseReason } = schedule
@@ -33,10 +34,14 @@ export async function listedSchedule(
 ): Promise<ListedSchedule> {
   const { engine, shared } = served
   const { name, updatedAt, nextAt, firings, status } = schedule
-  const state = JSON.stringify([name, updatedAt, nextAt, firings, status])
+  const state = JSON.stringify([name, updatedAt, nextAt, status])
   const [kept, times] = await Promise.all([
-    shared.read(`firings ${state}`, () => engine.schedules.history(name, { limit: KEPT }), FRESH_MS),
-    shared.read(`times ${state}`, () => timesOf(engine, schedule, calendar), FRESH_MS),
+    shared.read(
+      `firings ${firings} ${state}`,
+      () => engine.schedules.history(name, { limit: KEPT }),
+      FIRINGS_FRESH_MS,
+    ),
+    shared.read(`times ${state}`, () => timesOf(engine, schedule, calendar), TIMES_FRESH_MS),
   ])
   const shown = kept.map((firing) => viewFiring(firing, texts))
   const oldest = shown.at(-1)

@@ -21,14 +21,16 @@ export function Schedules({ name }: { readonly name: string | undefined }) {
   return name === undefined ? <List /> : <OneSchedule name={nameInPath()} />
 }
 
-/** As it stands in the address: what the router gives is decoded by half, so that a `%2F` of the name would be a slash. */
+/** As it stands in the address: what the router gives is decoded by half, so that a `%252F` of a name would be a slash. */
 function nameInPath(): string {
   return decodeURIComponent(location.pathname.split('/').at(-1)!)
 }
 
 /** Its page is the query of its address, as the server takes it. */
 function List() {
-  const search = useSearch()
+  useSearch()
+  // Here too, not what the router has decoded.
+  const search = location.search.slice(1)
   const page = useLive<SchedulesPage>(`schedules${search && `?${search}`}`)
   return <Answer of={page}>{(answer: SchedulesPage) => <Page page={answer} search={search} />}</Answer>
 }
