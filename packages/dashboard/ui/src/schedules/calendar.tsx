@@ -261,7 +261,7 @@ function Sign({
 
 function Legend() {
   return (
-    <ul class="legend">
+    <ul class="marks">
       <li>
         <svg width={12} height={16} aria-hidden="true">
           <rect class="fired" x={4} width={4} height={16} rx={1} />

@@ -110,7 +110,7 @@ function Times({ page: { schedule, times, readAt } }: { readonly page: ScheduleP
   const zones = [...new Set([zoneOf(schedule), pageZone()])]
   if (times.length === 0) return <p class="weak">It fires no more.</p>
   return (
-    <table class="list times">
+    <table class="lines times">
       <caption class="sr">The next times, by zone</caption>
       <thead>
         <tr>
@@ -160,7 +160,7 @@ function Firings({ page }: { readonly page: SchedulePage }) {
   if (firings.length === 0) return <p class="weak">It has not fired yet.</p>
   return (
     <>
-      <table class="list firings">
+      <table class="lines firings">
         <caption class="sr">Firings, the newest first</caption>
         <thead>
           <tr>

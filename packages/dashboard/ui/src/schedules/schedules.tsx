@@ -125,7 +125,7 @@ interface TableProps {
 
 function Table({ schedules, now, ask }: TableProps) {
   return (
-    <table class="list schedules">
+    <table class="lines schedules">
       <caption class="sr">{counted(schedules.length, 'schedule')}, by name</caption>
       <thead>
         <tr>

@@ -81,7 +81,7 @@ function Unserved({ version: given, now }: { readonly version: UnservedVersion; 
 
 function Listed({ workers, now }: { readonly workers: readonly Worker[]; readonly now: number }) {
   return (
-    <table class="list workers">
+    <table class="lines workers">
       <caption class="sr">Workers, those that need a look first</caption>
       <thead>
         <tr>
