@@ -1,4 +1,5 @@
 import type { ItemStates, ViewRun } from '@belay/graph-view'
+import type { WorkerCounts } from './api/workers.ts'
 import type { Capability } from './capability.ts'
 
 /**
@@ -232,16 +233,7 @@ export interface Health {
   /** Runs that were started, and that ended, in the last minute. */
   readonly lastMinute: { readonly started: Capped; readonly ended: Capped }
   readonly overview: Overview
-  readonly workers: readonly {
-    readonly id: string
-    readonly name: string
-    readonly host?: string | undefined
-    readonly status: 'live' | 'expired' | 'dead'
-    readonly slots?: number | undefined
-    readonly busy?: number | undefined
-    readonly renewedAt?: number | undefined
-    readonly workflows: readonly string[]
-  }[]
+  readonly workers: WorkerCounts
 }
 
 export interface HealthFinding {
@@ -255,4 +247,6 @@ export interface HealthFinding {
   readonly commands: readonly string[]
   /** The query of Runs that lists all runs that it is about, which may be more than it names. */
   readonly query?: string | undefined
+  /** Screens of this dashboard that show more of what it is about, like the schedules that it names. */
+  readonly links?: readonly { readonly to: string; readonly words: string }[] | undefined
 }

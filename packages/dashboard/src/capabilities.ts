@@ -1,3 +1,4 @@
+import type { ScheduleAction } from './api/schedules.ts'
 import type { ActionRequest } from './api.ts'
 import type { Capability } from './capability.ts'
 
@@ -15,6 +16,13 @@ export const CAPABILITY_OF: Readonly<Record<ActionRequest['verb'], Capability>> 
   approve: 'approvals.decide',
   reject: 'approvals.decide',
   setPriority: 'runs.priority',
+}
+
+export const CAPABILITY_OF_SCHEDULE: Readonly<Record<ScheduleAction, Capability>> = {
+  fire: 'schedules.fire',
+  backfill: 'schedules.fire',
+  pause: 'schedules.pause',
+  resume: 'schedules.pause',
 }
 
 export const CAPABILITIES: readonly Capability[] = [

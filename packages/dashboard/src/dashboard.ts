@@ -12,8 +12,10 @@ import { routeRepairs } from './routes/repairs.ts'
 import { routeRows } from './routes/rows.ts'
 import { routeRun } from './routes/run.ts'
 import { routeRuns } from './routes/runs.ts'
+import { routeSchedules } from './routes/schedules.ts'
 import { routeSession } from './routes/session.ts'
 import { routeWaiting } from './routes/waiting.ts'
+import { routeWorkers } from './routes/workers.ts'
 import { secured } from './security.ts'
 import { type App, Served } from './served.ts'
 
@@ -72,6 +74,8 @@ const ROUTES: readonly ((app: App, served: Served) => void)[] = [
   routeHealth,
   routeWaiting,
   routeLimits,
+  routeSchedules,
+  routeWorkers,
 ]
 
 /** The path as the dashboard knows it, whether a proxy or a framework has stripped the base path or not. */

@@ -58,6 +58,7 @@ export function toldOf(error: unknown): Pick<RequestError, 'status' | 'code' | '
 const TOLD: Readonly<Partial<Record<BelayError['code'], number>>> = {
   unknown_run: 404,
   unknown_workflow: 404,
+  unknown_schedule: 404,
   invalid_option: 400,
   invalid_input: 400,
   payload_unserialisable: 400,

@@ -78,6 +78,20 @@ describe('what helps against a finding', () => {
     const store = { type: 'store_unusable', code: 'schema_outdated', ...words, actions: [] } as const
     expect(commandsOf(store)).toEqual(['belay migrate --dry-run'])
   })
+
+  test('what is about schedules or workers leads to their screens', () => {
+    const late = { type: 'late_schedules', schedules: ['a/b', 'c'], oldest: new Date(0), ...words } as const
+    const workers = { to: '/workers', words: 'Show the workers' }
+    expect(helpFor({ ...late, actions: [] }).links).toEqual([
+      { to: '/schedules/a%2Fb', words: 'a/b' },
+      { to: '/schedules/c', words: 'c' },
+      workers,
+    ])
+    const failing = { type: 'failing_schedules', schedules: ['c'], ...words, actions: [] } as const
+    expect(helpFor(failing).links).toEqual([{ to: '/schedules/c', words: 'c' }])
+    const full = { type: 'no_free_slots', ...some, steps: 3, slots: 2, actions: [] } as const
+    expect(helpFor(full).links).toEqual([workers])
+  })
 })
 
 test('a viewer who may not retry is told so at the finding; started and ended runs of the last minute are counted', async () => {

@@ -1,4 +1,4 @@
-import type { Engine, Finding, WorkerSnapshot } from '@belay/workflow'
+import type { Engine, Finding } from '@belay/workflow'
 import type { Health, HealthFinding } from '../api.ts'
 import { CAPABILITY_OF } from '../capabilities.ts'
 import { notAllowed, withoutCredentials } from '../problem.ts'
@@ -6,6 +6,7 @@ import { type App, type Call, queryOf, type Served } from '../served.ts'
 import { helpFor, type Offer } from '../view/finding-help.ts'
 import type { Texts } from '../view/texts.ts'
 import { countsOf, liveIn, workersOf } from './overview.ts'
+import { workerCounts } from './workers.ts'
 
 export function routeHealth(app: App, served: Served): void {
   app
@@ -44,7 +45,7 @@ async function healthOf({ engine }: Served, texts: Texts): Promise<SharedHealth>
     findings,
     lastMinute,
     overview: { ...counts, workers: liveIn(workers), findings: findings.length },
-    workers: workers.map(workerOf),
+    workers: workerCounts(workers),
   }
 }
 
@@ -80,13 +81,4 @@ function sentenceOf(finding: Finding, texts: Texts): string {
 function runsIn(finding: Finding): readonly string[] {
   if ('runIds' in finding) return finding.runIds
   return 'runId' in finding && finding.runId !== undefined ? [finding.runId] : []
-}
-
-function workerOf(worker: WorkerSnapshot): Health['workers'][number] {
-  const { id, name, host, status, slots, busy, renewedAt, workflows = [] } = worker
-  return {
-    ...{ id, name, host, status, slots, busy },
-    renewedAt: renewedAt?.getTime(),
-    workflows: workflows.map((one) => `${one.name} v${one.version}`),
-  }
 }

@@ -1,10 +1,10 @@
-import type { Engine, WorkerSnapshot } from '@belay/workflow'
+import type { DoctorReport, Engine, WorkerSnapshot } from '@belay/workflow'
 import type { Capped, Overview } from '../api.ts'
 import { notAllowed } from '../problem.ts'
 import { type App, queryOf, type Served } from '../served.ts'
 
 const APPROVALS_MAX = 100
-const WORKERS_MAX = 1_000
+export const WORKERS_MAX = 1_000
 /** Looking for findings costs more than counting. */
 const FINDINGS_FRESH_MS = 30_000
 
@@ -19,13 +19,19 @@ export function routeOverview(app: App, served: Served): void {
     })
 }
 
-async function overviewOf({ engine, shared }: Served): Promise<Overview> {
+async function overviewOf(served: Served): Promise<Overview> {
+  const { engine } = served
   const [counts, workers, { findings }] = await Promise.all([
     countsOf(engine),
     workersOf(engine),
-    shared.read('findings', () => engine.doctor(), FINDINGS_FRESH_MS),
+    findingsOf(served),
   ])
   return { ...counts, workers: liveIn(workers), findings: findings.length }
+}
+
+/** Read once for all screens that show some of them. */
+export function findingsOf({ engine, shared }: Served): Promise<DoctorReport> {
+  return shared.read('findings', () => engine.doctor(), FINDINGS_FRESH_MS)
 }
 
 export function liveIn(workers: readonly WorkerSnapshot[]): number {

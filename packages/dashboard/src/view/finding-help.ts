@@ -1,5 +1,5 @@
 import type { Finding } from '@belay/workflow'
-import type { ActionRequest } from '../api.ts'
+import type { ActionRequest, HealthFinding } from '../api.ts'
 import { isVerb } from '../capabilities.ts'
 
 /** What may be done here about one run, before it is said who may. */
@@ -15,6 +15,8 @@ interface Help {
   readonly actions: readonly Offer[]
   readonly commands: readonly string[]
   readonly query?: string
+  /** Screens that show more of what it is about. */
+  readonly links?: HealthFinding['links']
 }
 
 /** Buttons act on one run each. What is about all runs of a finding, a limit or a schedule is a command, and the runs are a list. */
@@ -24,7 +26,12 @@ export function helpFor(finding: Finding): Help {
   )
   const commands = commandsFor(finding).map((command) => `belay ${command}`)
   const query = queryOf(finding)
-  return { actions, commands, ...(query === undefined ? {} : { query }) }
+  const links = linksOf(finding)
+  return {
+    ...{ actions, commands },
+    ...(query === undefined ? {} : { query }),
+    ...(links.length === 0 ? {} : { links }),
+  }
 }
 
 function onlyRunOf(finding: Finding): string | undefined {
@@ -93,6 +100,25 @@ const STATUSES: Readonly<Partial<Record<Finding['type'], readonly string[]>>> = 
   growing_queue: LIVE,
   overdue_steps: LIVE,
   no_free_slots: LIVE,
+}
+
+const ABOUT_WORKERS: ReadonlySet<Finding['type']> = new Set([
+  'version_without_worker',
+  'dead_worker',
+  'unknown_leases',
+  'overdue_steps',
+  'no_free_slots',
+  'growing_queue',
+  'late_schedules',
+  'schedule_without_worker',
+])
+
+function linksOf(finding: Finding): NonNullable<Help['links']> {
+  const names = 'schedules' in finding ? finding.schedules : []
+  return [
+    ...names.map((name) => ({ to: `/schedules/${encodeURIComponent(name)}`, words: name })),
+    ...(ABOUT_WORKERS.has(finding.type) ? [{ to: '/workers', words: 'Show the workers' }] : []),
+  ]
 }
 
 function queryOf(finding: Finding): string | undefined {

@@ -285,35 +285,16 @@ const OVERVIEW: Overview = {
   findings: 4,
 }
 
-const worker = (
-  name: string,
-  status: 'live' | 'expired' | 'dead',
-  busy: number,
-  agoMs: number,
-): Health['workers'][number] => ({
-  id: `id-of-${name}`,
-  name,
-  host: 'shop-7f9c.internal',
-  status,
-  slots: 20,
-  busy,
-  renewedAt: NOW - agoMs,
-  workflows: ['fulfil-order v3', 'send-invoice v5'],
-})
-
 const HEALTH: Health = {
   readAt: NOW,
   tookMs: 41,
   findings: findingsOn(RUNS),
   lastMinute: { started: count(96), ended: count(94) },
   overview: OVERVIEW,
-  workers: [
-    worker('orders-1', 'live', 17, 900),
-    worker('orders-2', 'live', 20, 1_400),
-    worker('labels-1', 'expired', 3, 42_000),
-    worker('orders-0', 'dead', 0, 3_720_000),
-  ],
+  workers: { live: 3, expired: 1, dead: 1, slots: 60, busy: 37, capped: false },
 }
+
+const NOBODY: Health['workers'] = { live: 0, expired: 0, dead: 0, slots: 0, busy: 0, capped: false }
 
 const NOTHING: Overview = {
   ...OVERVIEW,
@@ -328,7 +309,7 @@ const NOTHING: Overview = {
 /** A store that was just made. */
 export const EMPTY: Partial<Answers> = {
   overview: NOTHING,
-  health: { ...HEALTH, findings: [], overview: NOTHING, workers: [] },
+  health: { ...HEALTH, findings: [], overview: NOTHING, workers: NOBODY },
   counts: {},
   runs: () => ({ readAt: NOW, runs: [], more: false }),
 }

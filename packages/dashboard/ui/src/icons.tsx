@@ -6,6 +6,8 @@ const PATHS = {
   close: 'M4 4l8 8M12 4l-8 8',
   left: 'M10 3L5 8l5 5',
   right: 'M6 3l5 5-5 5',
+  up: 'M3 10l5-5 5 5',
+  down: 'M3 6l5 5 5-5',
 } as const
 
 export function Icon({ name }: { readonly name: keyof typeof PATHS }) {

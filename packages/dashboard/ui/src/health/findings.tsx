@@ -105,7 +105,7 @@ function Found({
 
 /** The first runs with what may be done about each, and the way to all of them. */
 function Helps({
-  finding: { type, runs, actions, query },
+  finding: { runs, actions, query, links = [] },
   act,
 }: {
   readonly finding: HealthFinding
@@ -145,24 +145,14 @@ function Helps({
       {query === undefined && named.length > shown.length && (
         <p class="weak">and {figure(named.length - shown.length)} more</p>
       )}
-      {WORKERS.has(type) && (
-        <a class="button" href="#workers">
-          Show the workers
-        </a>
-      )}
+      {links.map(({ to, words }) => (
+        <Link key={to} class="run-link" href={to}>
+          {words}
+        </Link>
+      ))}
     </div>
   )
 }
-
-const WORKERS: ReadonlySet<string> = new Set([
-  'version_without_worker',
-  'dead_worker',
-  'unknown_leases',
-  'overdue_steps',
-  'no_free_slots',
-  'growing_queue',
-  'late_schedules',
-])
 
 /** What is the matter, then the remedy. */
 function sentencesOf(text: string): readonly string[] {

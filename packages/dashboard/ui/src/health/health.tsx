@@ -1,13 +1,15 @@
+import { Link } from 'wouter'
 import type { Health as HealthAnswer } from '../../../src/api.ts'
 import { Answer } from '../answer.tsx'
+import { Glyph } from '../glyph.tsx'
 import { useLive } from '../live.ts'
 import { zone } from '../settings.ts'
 import { useCell } from '../stored.ts'
 import { useNow } from '../use-now.ts'
 import { age, capped, counted, span } from '../words.ts'
+import { slotsWords } from '../workers/words.ts'
 import { Findings } from './findings.tsx'
 import { Tiles } from './tiles.tsx'
-import { Workers } from './workers.tsx'
 
 /** Why runs do not go on, as sentences; then the figures, and who works. */
 export function Health() {
@@ -20,10 +22,27 @@ export function Health() {
           <Head health={answer} readAt={health.dataUpdatedAt} check={health.refetch} />
           <Findings findings={answer.findings} now={answer.readAt} />
           <Tiles health={answer} />
-          <Workers workers={answer.workers} now={answer.readAt} />
+          <WorkersLine counts={answer.workers} />
         </>
       )}
     </Answer>
+  )
+}
+
+function WorkersLine({ counts }: { readonly counts: HealthAnswer['workers'] }) {
+  const { live, expired, dead } = counts
+  const lost = [expired > 0 && `${expired} silent`, dead > 0 && `${dead} dead`].filter(Boolean)
+  return (
+    <p class="line workers-line">
+      <Glyph state={live === 0 || lost.length > 0 ? 'failed' : 'completed'} />
+      <span>
+        {slotsWords(counts)}
+        {lost.length > 0 && `; ${lost.join(', ')}`}.{' '}
+        <Link class="run-link" href="/workers">
+          Show the workers
+        </Link>
+      </span>
+    </p>
   )
 }
 

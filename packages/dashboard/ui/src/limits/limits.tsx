@@ -46,7 +46,9 @@ function One({ name }: { readonly name: string }) {
         <>
           <Head title="One limit" />
           <p>
-            <Link class="run-link" href="/limits">All limits</Link>
+            <Link class="run-link" href="/limits">
+              All limits
+            </Link>
           </p>
           <Limit limit={limit} now={page.dataUpdatedAt} isAlone />
         </>
@@ -117,7 +119,9 @@ function Limit({ limit, now, isAlone = false }: LimitProps) {
       )}
       {more && !isAlone && (
         <p>
-          <Link class="run-link" href={`/limits?${new URLSearchParams({ name })}`}>All lines of {name}</Link>
+          <Link class="run-link" href={`/limits?${new URLSearchParams({ name })}`}>
+            All lines of {name}
+          </Link>
         </p>
       )}
       {more && isAlone && (
@@ -125,7 +129,9 @@ function Limit({ limit, now, isAlone = false }: LimitProps) {
       )}
       {waiting > 0 && (
         <p>
-          <Link class="run-link" href={`/runs?${new URLSearchParams({ waitingFor: name })}`}>Show the runs that wait</Link>
+          <Link class="run-link" href={`/runs?${new URLSearchParams({ waitingFor: name })}`}>
+            Show the runs that wait
+          </Link>
         </p>
       )}
       {isChanging && <LimitDialog limit={limit} onClose={() => change(false)} />}

@@ -77,7 +77,9 @@ function Waits({ page, kind, workflow }: Chosen & { readonly page: WaitingPage }
       {workflow !== null && (
         <p>
           Only of {workflow}.{' '}
-          <Link class="run-link" href={addressOf({ kind, workflow: null })}>Show those of all workflows</Link>
+          <Link class="run-link" href={addressOf({ kind, workflow: null })}>
+            Show those of all workflows
+          </Link>
         </p>
       )}
       {waits.length === 0 ? (
