@@ -61,6 +61,8 @@ export interface RunsQuery {
   readonly key?: string
   readonly tag?: readonly string[]
   readonly parent?: string
+  /** The name of a limit: runs that wait for a slot of it, or for their turn. */
+  readonly waits?: string
   /** Epoch milliseconds, or a span back from now like `1h`, `7d`. */
   readonly since?: string
   readonly until?: string

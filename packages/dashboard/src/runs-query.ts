@@ -11,6 +11,7 @@ export const MATCHING = [
   'key',
   'tag',
   'parent',
+  'waits',
   'since',
   'until',
 ] as const satisfies readonly (keyof RunsQuery)[]
@@ -34,6 +35,7 @@ export function matching(query: Query): RunsMatching {
     ...given('key', onlyOne('key', query.key)),
     ...given('tags', query.tag),
     ...given('parentId', onlyOne('parent', query.parent)),
+    ...given('waitingFor', waitingFor(onlyOne('waits', query.waits))),
     ...given('createdAfter', instantOf('since', onlyOne('since', query.since))),
     ...given('createdBefore', instantOf('until', onlyOne('until', query.until))),
   }
@@ -44,6 +46,10 @@ export function given<Name extends string, Value>(
   value: Value | undefined,
 ): { readonly [N in Name]?: Value } {
   return (value === undefined ? {} : { [name]: value }) as { readonly [N in Name]?: Value }
+}
+
+function waitingFor(limit: string | undefined): RunsMatching['waitingFor'] {
+  return limit === undefined ? undefined : { limit }
 }
 
 /** Epoch milliseconds, or a span back from now. */

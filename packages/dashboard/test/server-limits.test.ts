@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { LimitPage, LimitsPage } from '../src/api/limits.ts'
-import type { ActionResult, Problem } from '../src/api.ts'
+import type { ActionResult, Problem, RunsPage } from '../src/api.ts'
 import type { DashboardHandler } from '../src/index.ts'
 import { get, opened, post, read } from './setup/calls.ts'
 import { type Limited, limited } from './setup/limits.ts'
@@ -39,6 +39,8 @@ describe('limits', () => {
     expect((await at.worker.runs.list(line)).map(({ id }) => id)).toContain(first!.runId)
     const one = await read<LimitPage>(handler, 'limits/payments')
     expect(one).toEqual(limits[0])
+    const { runs } = await read<RunsPage>(handler, 'runs?waits=payments')
+    expect(runs).toHaveLength(5)
   })
 
   test.each([

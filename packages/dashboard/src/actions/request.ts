@@ -27,14 +27,9 @@ const FIELDS: Readonly<Record<Verb, readonly Field[]>> = {
 /** The action that a body asks for. Throws `RequestError` with status 400 for everything that it does not know, also who acts: that is not the body's. */
 export function actionIn(body: unknown): ActionRequest {
   const given = fieldsOf(body)
-  const { verb, dryRun, reason } = given
+  const { verb, reason } = given
   if (!isVerb(verb)) throw badRequest(`verb is one of ${Object.keys(CAPABILITY_OF).join(', ')}.`)
-  const taken = ['verb', 'dryRun', ...FIELDS[verb]]
-  const other = Object.keys(given).find((name) => !taken.includes(name))
-  if (other !== undefined) {
-    throw badRequest(`${verb} takes no ${JSON.stringify(other.slice(0, 60))}, but ${taken.join(', ')}.`)
-  }
-  if (typeof dryRun !== 'boolean') throw badRequest('dryRun is true or false.')
+  const dryRun = takenFrom(given, verb, ['verb', ...FIELDS[verb]])
   return {
     verb,
     dryRun,
@@ -52,12 +47,28 @@ export function fieldsOf(body: unknown): Readonly<Record<string, unknown>> {
   return body as Readonly<Record<string, unknown>>
 }
 
+/** Whether it is a dry run. Throws `RequestError` with status 400 for a field that this verb does not take. */
+export function takenFrom(
+  given: Readonly<Record<string, unknown>>,
+  verb: string,
+  fields: readonly string[],
+): boolean {
+  const { dryRun } = given
+  const taken = [...fields, 'dryRun']
+  const other = Object.keys(given).find((name) => !taken.includes(name))
+  if (other !== undefined) {
+    throw badRequest(`${verb} takes no ${JSON.stringify(other.slice(0, 60))}, but ${taken.join(', ')}.`)
+  }
+  if (typeof dryRun !== 'boolean') throw badRequest('dryRun is true or false.')
+  return dryRun
+}
+
 /** Throws `RequestError` with status 400 if what is to be done has no reason. */
-export function reasonIn(reason: unknown, dryRun: boolean): { readonly reason?: string } {
+export function reasonIn(reason: unknown, dryRun: boolean, max = REASON_MAX): { readonly reason?: string } {
   if (reason === undefined && dryRun) return {}
-  const isText = typeof reason === 'string' && reason.length <= REASON_MAX
+  const isText = typeof reason === 'string' && reason.length <= max
   if (isText && (dryRun || reason.trim() !== '')) return { reason }
-  throw badRequest(`reason is a text of 1 to ${REASON_MAX} characters: the history keeps it.`)
+  throw badRequest(`reason is a text of 1 to ${max} characters: why it is done.`)
 }
 
 export function stepIn(step: unknown): string {

@@ -1,10 +1,11 @@
 import { BelayError, type Engine, type LimitSnapshot, type RateSnapshot } from '@belay/workflow'
-import { fieldsOf, reasonIn } from '../actions/request.ts'
+import { fieldsOf, reasonIn, takenFrom } from '../actions/request.ts'
 import type { LimitActionRequest, LimitChange, LimitPage, LimitsPage } from '../api/limits.ts'
 import type { ActionResult } from '../api.ts'
 import { badRequest, notAllowed, notFound, withoutCredentials } from '../problem.ts'
 import { bodyOfWrite } from '../security.ts'
 import { type App, assertMay, type Call, queryOf, type Served } from '../served.ts'
+import { storeNow } from '../store-now.ts'
 
 const LIMITS_MAX = 100
 const LINES_MAX = { all: 10, one: 200 }
@@ -66,9 +67,9 @@ async function allLimits(
   engine: Engine,
   read: (limit: LimitSnapshot, most: number) => Promise<LimitPage>,
 ): Promise<LimitsPage> {
-  const [queue, all] = await Promise.all([engine.queue(), engine.limits.list()])
+  const [readAt, all] = await Promise.all([storeNow(engine), engine.limits.list()])
   const limits = await Promise.all(all.slice(0, LIMITS_MAX).map((limit) => read(limit, LINES_MAX.all)))
-  return { readAt: queue.readAt.getTime(), limits, more: all.length > LIMITS_MAX }
+  return { readAt, limits, more: all.length > LIMITS_MAX }
 }
 
 async function limitPage(
@@ -99,12 +100,9 @@ const LIMIT_MAX = 100_000
 
 function requestIn(body: unknown): LimitActionRequest {
   const given = fieldsOf(body)
-  const { action, dryRun, reason, limit, perMs } = given
+  const { action, reason, limit, perMs } = given
   if (action !== 'set' && action !== 'reset') throw badRequest('action is set or reset.')
-  const taken: readonly string[] = ['action', 'dryRun', 'reason', ...FIELDS[action]]
-  const other = Object.keys(given).find((name) => !taken.includes(name))
-  if (other !== undefined) throw badRequest(`${action} takes ${taken.join(', ')}.`)
-  if (typeof dryRun !== 'boolean') throw badRequest('dryRun is true or false.')
+  const dryRun = takenFrom(given, action, ['action', 'reason', ...FIELDS[action]])
   if (action === 'reset') return { action, dryRun, ...reasonIn(reason, dryRun) }
   if (!isWhole(limit, 0, LIMIT_MAX)) throw badRequest('limit is a whole number from 0 to 100,000.')
   if (perMs !== undefined && !isWhole(perMs, 1, Number.MAX_SAFE_INTEGER)) {

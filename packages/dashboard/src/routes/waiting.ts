@@ -4,6 +4,7 @@ import type { ActionRequest } from '../api.ts'
 import { CAPABILITY_OF } from '../capabilities.ts'
 import { notAllowed } from '../problem.ts'
 import { type App, type Call, onlyOne, queryOf, type Served } from '../served.ts'
+import { storeNow } from '../store-now.ts'
 
 const WAITS_MAX = 500
 const FRESH_MS = 2_000
@@ -27,14 +28,14 @@ type Found = Omit<Wait, 'actions'>
 
 async function waitsOf(engine: Engine, workflow: string | undefined) {
   const filter = { ...(workflow === undefined ? {} : { workflow }), limit: WAITS_MAX + 1 }
-  const [queue, approvals, signals] = await Promise.all([
-    engine.queue(),
+  const [readAt, approvals, signals] = await Promise.all([
+    storeNow(engine),
     engine.approvals.pending(filter),
     engine.signals.pending(filter),
   ])
   const waits = [...waitsIn('approval', approvals), ...waitsIn('signal', signals)]
   return {
-    readAt: queue.readAt.getTime(),
+    readAt,
     waits: waits.toSorted(byLimit),
     more: Math.max(approvals.length, signals.length) > WAITS_MAX,
   }

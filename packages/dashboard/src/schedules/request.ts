@@ -1,3 +1,4 @@
+import { fieldsOf, reasonIn, takenFrom } from '../actions/request.ts'
 import type { ScheduleActionRequest } from '../api/schedules.ts'
 import { CAPABILITY_OF_SCHEDULE } from '../capabilities.ts'
 import { badRequest } from '../problem.ts'
@@ -16,36 +17,21 @@ const FIELDS: Readonly<Record<Action, readonly (keyof ScheduleActionRequest)[]>>
 
 /** The action that a body asks for. Throws `RequestError` with status 400 for everything that it does not know. */
 export function scheduleActionIn(body: unknown): ScheduleActionRequest {
-  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
-    throw badRequest('The body is an object with action and dryRun.')
-  }
-  const given = body as Readonly<Record<string, unknown>>
-  const { action, dryRun } = given
+  const given = fieldsOf(body)
+  const { action } = given
   if (typeof action !== 'string' || !Object.hasOwn(CAPABILITY_OF_SCHEDULE, action)) {
     throw badRequest(`action is one of ${Object.keys(CAPABILITY_OF_SCHEDULE).join(', ')}.`)
   }
   const known = action as Action
-  const taken: readonly string[] = ['action', 'dryRun', ...FIELDS[known]]
-  const other = Object.keys(given).find((name) => !taken.includes(name))
-  if (other !== undefined) {
-    throw badRequest(`${action} takes no ${JSON.stringify(other.slice(0, 60))}, but ${taken.join(', ')}.`)
-  }
-  if (typeof dryRun !== 'boolean') throw badRequest('dryRun is true or false.')
+  const dryRun = takenFrom(given, action, ['action', ...FIELDS[known]])
   return {
     action: known,
     dryRun,
-    ...(known === 'pause' ? reasonIn(given['reason'], dryRun) : {}),
+    ...(known === 'pause' ? reasonIn(given['reason'], dryRun, REASON_MAX) : {}),
     ...(known === 'backfill'
       ? { from: instantIn('from', given['from']), to: instantIn('to', given['to']) }
       : {}),
   }
-}
-
-function reasonIn(reason: unknown, dryRun: boolean): { readonly reason?: string } {
-  if (reason === undefined && dryRun) return {}
-  const isText = typeof reason === 'string' && reason.length <= REASON_MAX
-  if (isText && (dryRun || reason.trim() !== '')) return { reason }
-  throw badRequest(`reason is a text of 1 to ${REASON_MAX} characters: the schedule keeps it.`)
 }
 
 const INSTANT_MAX = 8.64e15

@@ -1,11 +1,12 @@
 import { useState } from 'preact/hooks'
 import { Link, useSearch } from 'wouter'
 import type { LimitLine, LimitPage, LimitsPage } from '../../../src/api/limits.ts'
-import type { Session } from '../../../src/api.ts'
-import { Answer, Blank, downSince } from '../answer.tsx'
+import { Answer, Blank } from '../answer.tsx'
 import { Glyph } from '../glyph.tsx'
 import { useLive } from '../live.ts'
+import { MayButton } from '../may-button.tsx'
 import { zone } from '../settings.ts'
+import { Slots } from '../slots.tsx'
 import { useCell } from '../stored.ts'
 import { age, counted, figure, fullInstant, instant, shortId, span } from '../words.ts'
 import { LimitDialog } from './limit-dialog.tsx'
@@ -100,7 +101,9 @@ function Limit({ limit, now, isAlone = false }: LimitProps) {
           <State state="waiting">Pushed back until {instant(pushedBackUntil, now)}</State>
         )}
         <span class="grow" />
-        <ChangeButton name={name} change={() => change(true)} />
+        <MayButton capability="limits.set" label={`Change… ${name}`} onClick={() => change(true)}>
+          Change…
+        </MayButton>
       </header>
       {changes[0] && (
         <p class="weak">
@@ -129,7 +132,7 @@ function Limit({ limit, now, isAlone = false }: LimitProps) {
       )}
       {waiting > 0 && (
         <p>
-          <Link class="run-link" href={`/runs?${new URLSearchParams({ waitingFor: name })}`}>
+          <Link class="run-link" href={`/runs?${new URLSearchParams({ waits: name })}`}>
             Show the runs that wait
           </Link>
         </p>
@@ -158,30 +161,6 @@ function State({
   )
 }
 
-function ChangeButton({ name, change }: { readonly name: string; readonly change: () => void }) {
-  const session = useLive<Session>('session')
-  const isOff = useCell(downSince) !== undefined
-  const isDenied = session.data?.can.includes('limits.set') === false
-  return (
-    <button
-      type="button"
-      class="button"
-      aria-label={`Change… ${name}`}
-      disabled={isOff || isDenied}
-      title={
-        isDenied
-          ? 'You may not do this here: you lack limits.set. Ask whoever runs this dashboard for it.'
-          : undefined
-      }
-      onClick={change}
-    >
-      Change…
-    </button>
-  )
-}
-
-/** More are a number only. */
-const SLOTS_DRAWN_MAX = 20
 const TICKS_MAX = 60
 
 interface LineProps {
@@ -198,16 +177,7 @@ function Line({ line: { key, inUse, waiting, first }, limit, longest, now }: Lin
   return (
     <li>
       <span class="key">{key === '' ? <span class="weak">all together</span> : key}</span>
-      <span class="slots">
-        {slots !== undefined &&
-          slots <= SLOTS_DRAWN_MAX &&
-          Array.from({ length: slots }, (_, slot) => (
-            <i key={slot} class={slot < inUse ? 'full' : ''} aria-hidden="true" />
-          ))}
-        <span>
-          {slots === undefined ? `${figure(inUse)} under way` : `${figure(inUse)} of ${figure(slots)}`}
-        </span>
-      </span>
+      {slots === undefined ? <span>{figure(inUse)} under way</span> : <Slots slots={slots} taken={inUse} />}
       <span class="queue">
         {Array.from({ length: ticks }, (_, tick) => (
           <i key={tick} aria-hidden="true" />

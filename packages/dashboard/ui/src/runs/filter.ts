@@ -4,7 +4,7 @@ export interface Term {
   readonly value: string
 }
 
-const FIELDS = ['workflow', 'version', 'status', 'key', 'tag', 'parent', 'since', 'until'] as const
+const FIELDS = ['workflow', 'version', 'status', 'key', 'tag', 'parent', 'waits', 'since', 'until'] as const
 type Field = (typeof FIELDS)[number]
 
 /** All others hold one value: the last one counts. */

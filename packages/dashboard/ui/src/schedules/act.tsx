@@ -1,4 +1,3 @@
-import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { Link } from 'wouter'
 import type {
@@ -6,15 +5,12 @@ import type {
   ScheduleActionRequest,
   ScheduleActionResult,
 } from '../../../src/api/schedules.ts'
-import type { Session } from '../../../src/api.ts'
 import { CAPABILITY_OF_SCHEDULE } from '../../../src/capabilities.ts'
-import { downSince } from '../answer.tsx'
+import { useAsked } from '../asked.ts'
 import { Dialog } from '../dialog.tsx'
-import { useLive } from '../live.ts'
+import { MayButton } from '../may-button.tsx'
 import { zone } from '../settings.ts'
 import { withTimes } from '../shell/times.ts'
-import { useCell } from '../stored.ts'
-import { write } from '../write.ts'
 import { pageZone } from './zoned.ts'
 
 const WORDS: Readonly<Record<ScheduleAction, { button: string; title: string; go: string }>> = {
@@ -32,25 +28,15 @@ interface ButtonProps {
 }
 
 export function ActionButton({ action, act, about }: ButtonProps) {
-  const session = useLive<Session>('session')
-  const isStale = useCell(downSince) !== undefined
-  const capability = CAPABILITY_OF_SCHEDULE[action]
-  const isDenied = session.data !== undefined && !session.data.can.includes(capability)
-  const title = isDenied
-    ? `You may not do this here: you lack ${capability}. Ask whoever runs this dashboard for it.`
-    : undefined
   const { button } = WORDS[action]
   return (
-    <button
-      type="button"
-      class="button"
-      disabled={isStale || isDenied || session.data === undefined}
-      title={title}
-      aria-label={about && `${button}… ${about}`}
+    <MayButton
+      capability={CAPABILITY_OF_SCHEDULE[action]}
+      label={about && `${button}… ${about}`}
       onClick={act}
     >
       {button}…
-    </button>
+    </MayButton>
   )
 }
 
@@ -66,7 +52,11 @@ export function ScheduleDialog({ name, action, onClose }: DialogProps) {
   const words = WORDS[action]
   const [reason, setReason] = useState('')
   const [range, setRange] = useState(lastDay)
-  const { result, isDone, isBusy, send, forget } = useAsked(name, { action, ...given() })
+  const { result, isDone, isBusy, send, forget } = useAsked<ScheduleActionRequest, ScheduleActionResult>(
+    `schedules/${encodeURIComponent(name)}/actions`,
+  )
+  // It opens once, with the state that the viewer saw. A range is counted when it is given.
+  useEffect(() => void (action === 'backfill' || send({ action, dryRun: true })), [])
   const isCounted = action !== 'backfill' || (result?.changed === true && result.refused === undefined)
   function given(): Partial<ScheduleActionRequest> {
     if (action === 'pause') return { reason: reason.trim() }
@@ -74,7 +64,7 @@ export function ScheduleDialog({ name, action, onClose }: DialogProps) {
   }
   const submit = (event: Event) => {
     event.preventDefault()
-    void send(!isCounted)
+    void send({ action, ...given(), dryRun: !isCounted })
   }
   const isReady = action !== 'pause' || reason.trim() !== ''
   return (
@@ -107,32 +97,6 @@ export function ScheduleDialog({ name, action, onClose }: DialogProps) {
       </form>
     </Dialog>
   )
-}
-
-function useAsked(name: string, asked: Omit<ScheduleActionRequest, 'dryRun'>) {
-  const [result, setResult] = useState<ScheduleActionResult>()
-  const [isDone, setDone] = useState(false)
-  const [isBusy, setBusy] = useState(false)
-  const client = useQueryClient()
-  const send = async (dryRun: boolean) => {
-    setBusy(true)
-    const { reason, ...rest } = asked
-    const request: ScheduleActionRequest = {
-      ...{ ...rest, dryRun },
-      ...(dryRun || reason === undefined ? {} : { reason }),
-    }
-    const path = `schedules/${encodeURIComponent(name)}/actions`
-    const outcome = await write<ScheduleActionResult>(path, request).catch((error: Error) => ({
-      ...{ changed: false, sentence: error.message, refused: 'error' },
-    }))
-    setResult(outcome)
-    setDone(!dryRun && outcome.refused === undefined)
-    setBusy(false)
-    if (!dryRun) await client.invalidateQueries()
-  }
-  // It opens once, with the state that the viewer saw. A range is counted when it is given.
-  useEffect(() => void (asked.action === 'backfill' || send(true)), [])
-  return { result, isDone, isBusy, send, forget: () => setResult(undefined) }
 }
 
 function Outcome({ result }: { readonly result: ScheduleActionResult | undefined }) {

@@ -100,7 +100,7 @@ interface PlaceProps {
 function Place({ to, count, hot, children }: PlaceProps) {
   const [place] = useLocation()
   const search = useSearch()
-  const isHere = to === `${place}${search && `?${search}`}` || to === place
+  const isHere = to === `${place}${search && `?${search}`}` || to === place || place.startsWith(`${to}/`)
   return (
     <Link href={to} class="place" aria-current={isHere ? 'page' : undefined}>
       {children}

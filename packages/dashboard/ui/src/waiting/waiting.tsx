@@ -132,7 +132,7 @@ function WaitsTable({
   readonly act: Act
 }) {
   return (
-    <table class="list waits">
+    <table class="lines waits">
       <caption class="sr">{counted(waits.length, 'wait')}, the nearest time limit first</caption>
       <thead>
         <tr>
@@ -188,7 +188,7 @@ function Row({
       <td>
         <Until wait={wait} now={now} />
       </td>
-      <td>
+      <td class="last">
         <div class="row">
           {wait.actions.map((action) => (
             <ActButton

@@ -7,6 +7,7 @@ import { Glyph } from '../glyph.tsx'
 import { Icon } from '../icons.tsx'
 import { useLive } from '../live.ts'
 import { zone } from '../settings.ts'
+import { Slots } from '../slots.tsx'
 import { useCell } from '../stored.ts'
 import { age, counted, figure, fullInstant, instant, shortId, span } from '../words.ts'
 import { slotsWords } from './words.ts'
@@ -134,9 +135,7 @@ function One({ worker, now }: { readonly worker: Worker; readonly now: number })
         <td class="wrap">
           <b>{name}</b> <span class="weak">{host}</span>
         </td>
-        <td>
-          <Slots slots={slots} busy={busy} />
-        </td>
+        <td>{slots !== undefined && <Slots slots={slots} taken={busy} />}</td>
         <td data-label="Renewed">{renewedAt !== undefined && `${age(now - renewedAt)} ago`}</td>
         <td data-label="Lease">
           <Lease worker={worker} now={now} />
@@ -207,24 +206,5 @@ function Held({ id }: { readonly id: string }) {
         )
       }
     </Answer>
-  )
-}
-
-const DRAWN_MAX = 32
-
-/** Each slot as a box, filled while a step runs in it; of many only the numbers. */
-function Slots({ slots, busy }: { readonly slots: number | undefined; readonly busy: number }) {
-  if (slots === undefined) return null
-  return (
-    <span class="slots">
-      {slots <= DRAWN_MAX &&
-        Array.from({ length: slots }, (_, slot) => (
-          <i key={slot} class={slot < busy ? 'full' : ''} aria-hidden="true" />
-        ))}
-      <span>
-        {busy} of {slots}
-        {busy >= slots && ', full'}
-      </span>
-    </span>
   )
 }
