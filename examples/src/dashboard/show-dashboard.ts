@@ -2,13 +2,14 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { dashboard, toNodeHandler } from '@belay/dashboard'
 import { pglite } from '@belay/workflow-postgres/pglite'
-import { openShop } from './living-shop.ts'
+import { openShop, WORKFLOWS } from './living-shop.ts'
 
 /** `npm start -- dashboard`: a shop that goes on in an embedded database, and the dashboard on it, until Ctrl-C. */
 export async function showDashboard(print: (line: string) => void, stopped: AbortSignal): Promise<void> {
   const shop = await openShop(pglite())
   const handler = dashboard({
     engine: shop.engine,
+    workflows: WORKFLOWS,
     title: 'shop · example',
     // Everybody on this machine may do everything with this example.
     authorize: () => ({ by: 'you', can: 'all' }),

@@ -1,4 +1,5 @@
 import { define, PermanentError, unchecked } from '@belay/workflow'
+import { pause } from './pause.ts'
 
 /** What an order brings about. */
 export interface Order {
@@ -10,15 +11,6 @@ export interface Order {
   /** The bank takes no money back: its undo is parked. */
   readonly isTooOld: boolean
 }
-
-const pause = (ms: number, signal: AbortSignal) =>
-  new Promise<void>((resolve, reject) => {
-    const timer = setTimeout(resolve, ms * (0.6 + 0.8 * Math.random()))
-    signal.addEventListener('abort', () => {
-      clearTimeout(timer)
-      reject(signal.reason)
-    })
-  })
 
 export const fulfilOrder = define('fulfil-order', { version: 3, input: unchecked<Order>() })
   .step('reserveStock', {
