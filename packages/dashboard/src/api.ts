@@ -46,6 +46,8 @@ export interface Overview {
   readonly ready: Capped & { readonly oldestAgeMs: number }
   readonly workers: number
   readonly findings: number | undefined
+  /** Those that are not about parked undos. */
+  readonly otherFindings: number | undefined
 }
 
 export interface Capped {

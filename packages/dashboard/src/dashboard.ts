@@ -6,7 +6,9 @@ import { routeActions } from './routes/actions.ts'
 import { routeHealth } from './routes/health.ts'
 import { routeItems } from './routes/items.ts'
 import { routeLimits } from './routes/limits.ts'
+import { routeNeeds } from './routes/needs.ts'
 import { routeOverview } from './routes/overview.ts'
+import { routeParked } from './routes/parked.ts'
 import { routePayloads } from './routes/payloads.ts'
 import { routeRepairs } from './routes/repairs.ts'
 import { routeRows } from './routes/rows.ts'
@@ -72,6 +74,8 @@ const ROUTES: readonly ((app: App, served: Served) => void)[] = [
   routeActions,
   routeRun,
   routeHealth,
+  routeParked,
+  routeNeeds,
   routeWaiting,
   routeLimits,
   routeSchedules,

@@ -5,6 +5,7 @@ const KEPT_MAX = 1_000
 export class Shared {
   readonly #now: () => number
   #reads = new Map<string, Read>()
+  #writes = 0
 
   constructor(now: () => number = () => performance.now()) {
     this.#now = now
@@ -36,6 +37,12 @@ export class Shared {
   /** After a write nobody sees what was read before it, nor what is being read. */
   clear(): void {
     this.#reads = new Map()
+    this.#writes += 1
+  }
+
+  /** How many there have been. */
+  get writes(): number {
+    return this.#writes
   }
 
   #forgetOld(): void {

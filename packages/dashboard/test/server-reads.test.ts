@@ -46,6 +46,7 @@ describe('reads', () => {
       liveRuns: { waiting: { count: 2 } },
       workers: 1,
       findings: 1,
+      otherFindings: 0,
     })
   })
 

@@ -5,7 +5,7 @@ import { notAllowed, withoutCredentials } from '../problem.ts'
 import { type App, type Call, queryOf, type Served } from '../served.ts'
 import { helpFor, type Offer } from '../view/finding-help.ts'
 import type { Texts } from '../view/texts.ts'
-import { countsOf, liveIn, workersOf } from './overview.ts'
+import { countsOf, findingCounts, liveIn, workersOf } from './overview.ts'
 import { workerCounts } from './workers.ts'
 
 export function routeHealth(app: App, served: Served): void {
@@ -13,7 +13,7 @@ export function routeHealth(app: App, served: Served): void {
     .get('/api/health', async (call) => {
       queryOf(call, [])
       const health = await served.read(call, 'health', (texts) => healthOf(served, texts))
-      return Response.json(forViewer(health, call))
+      return Response.json(forViewer(health, call) satisfies Health)
     })
     .all(() => {
       throw notAllowed('GET')
@@ -24,10 +24,14 @@ export function routeHealth(app: App, served: Served): void {
 type SharedFinding = Omit<HealthFinding, 'actions'> & { readonly actions: readonly Offer[] }
 type SharedHealth = Omit<Health, 'findings'> & { readonly findings: readonly SharedFinding[] }
 
-function forViewer(health: SharedHealth, { env }: Call): Health {
+/** With what this viewer may do about each. */
+export function forViewer<Page extends { readonly findings: readonly SharedFinding[] }>(
+  page: Page,
+  { env }: Call,
+): Omit<Page, 'findings'> & Pick<Health, 'findings'> {
   const offered = (offer: Offer) => ({ ...offer, denied: !env.can.has(CAPABILITY_OF[offer.verb]) })
-  const findings = health.findings.map((one) => ({ ...one, actions: one.actions.map(offered) }))
-  return { ...health, findings }
+  const findings = page.findings.map((one) => ({ ...one, actions: one.actions.map(offered) }))
+  return { ...page, findings }
 }
 
 async function healthOf({ engine }: Served, texts: Texts): Promise<SharedHealth> {
@@ -44,7 +48,7 @@ async function healthOf({ engine }: Served, texts: Texts): Promise<SharedHealth>
     tookMs: Math.round(performance.now() - begun),
     findings,
     lastMinute,
-    overview: { ...counts, workers: liveIn(workers), findings: findings.length },
+    overview: { ...counts, workers: liveIn(workers), ...findingCounts(report.findings) },
     workers: workerCounts(workers),
   }
 }
@@ -58,7 +62,7 @@ async function lastMinuteOf({ runs }: Engine): Promise<Health['lastMinute']> {
   return { started, ended }
 }
 
-function healthFinding(finding: Finding, texts: Texts): SharedFinding {
+export function healthFinding(finding: Finding, texts: Texts): SharedFinding {
   return {
     type: finding.type,
     sentence: withoutCredentials(sentenceOf(finding, texts)),

@@ -26,7 +26,18 @@ async function overviewOf(served: Served): Promise<Overview> {
     workersOf(engine),
     findingsOf(served),
   ])
-  return { ...counts, workers: liveIn(workers), findings: findings.length }
+  return { ...counts, workers: liveIn(workers), ...findingCounts(findings) }
+}
+
+/** Parked runs are counted themselves. */
+export function findingCounts(
+  findings: DoctorReport['findings'],
+): Pick<Overview, 'findings' | 'otherFindings'> {
+  return { findings: findings.length, otherFindings: findings.filter(isOther).length }
+}
+
+export function isOther({ type }: DoctorReport['findings'][number]): boolean {
+  return type !== 'parked_runs'
 }
 
 /** Read once for all screens that show some of them. */
@@ -42,7 +53,9 @@ export function workersOf(engine: Engine): Promise<readonly WorkerSnapshot[]> {
   return engine.workers.list({ limit: WORKERS_MAX })
 }
 
-export async function countsOf(engine: Engine): Promise<Omit<Overview, 'workers' | 'findings'>> {
+export async function countsOf(
+  engine: Engine,
+): Promise<Omit<Overview, 'workers' | 'findings' | 'otherFindings'>> {
   const [queue, pending] = await Promise.all([
     engine.queue(),
     engine.approvals.pending({ limit: APPROVALS_MAX + 1 }),

@@ -3,6 +3,7 @@ import type { ListedRun, RunCounts, RunsPage } from '../api.ts'
 import { badRequest, notAllowed } from '../problem.ts'
 import { given, MATCHING, matching } from '../runs-query.ts'
 import { type App, type Call, onlyOne, queryOf, type Served, wholeNumber } from '../served.ts'
+import { listedSteps } from '../view/listed-steps.ts'
 import type { Texts } from '../view/texts.ts'
 import { hasEnded, whyEnded, whyListed } from '../view/why.ts'
 
@@ -76,20 +77,7 @@ function listedRun(run: RunWithSteps, texts: Texts): ListedRun {
     ...{ id, workflow, version, key, status, tags, parentId },
     createdAt: run.createdAt.getTime(),
     finishedAt: run.finishedAt?.getTime(),
-    steps: run.steps.map(({ name, kind, status, items }) => ({
-      ...{ name, kind, status },
-      items: items && { total: items.items, ended: items.ended, failed: failedIn(items.statuses) },
-    })),
+    steps: listedSteps(run),
     why: hasEnded(run) ? whyEnded(run, texts) : whyListed(run),
   }
-}
-
-function failedIn({
-  failed = 0,
-  compensation_failed = 0,
-}: {
-  failed?: number
-  compensation_failed?: number
-}) {
-  return failed + compensation_failed
 }

@@ -93,7 +93,6 @@ function quoted(word: string): string {
 
 const LIVE = ['scheduled', 'running', 'waiting', 'parked', 'paused', 'compensating', 'compensation_failed']
 const STATUSES: Readonly<Partial<Record<Finding['type'], readonly string[]>>> = {
-  parked_runs: ['compensation_failed'],
   paused_runs: ['paused'],
   failing_runs: ['failed', 'compensated'],
   version_without_worker: LIVE,
@@ -117,6 +116,7 @@ function linksOf(finding: Finding): NonNullable<Help['links']> {
   const names = 'schedules' in finding ? finding.schedules : []
   return [
     ...names.map((name) => ({ to: `/schedules/${encodeURIComponent(name)}`, words: name })),
+    ...(finding.type === 'parked_runs' ? [{ to: '/rollbacks', words: 'Show the rollbacks' }] : []),
     ...(ABOUT_WORKERS.has(finding.type) ? [{ to: '/workers', words: 'Show the workers' }] : []),
   ]
 }

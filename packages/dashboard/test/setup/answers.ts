@@ -283,6 +283,7 @@ const OVERVIEW: Overview = {
   ready: { ...count(64), oldestAgeMs: 1_800 },
   workers: 5,
   findings: 4,
+  otherFindings: 3,
 }
 
 const HEALTH: Health = {
@@ -304,6 +305,7 @@ const NOTHING: Overview = {
   ready: { ...count(0), oldestAgeMs: 0 },
   workers: 0,
   findings: 0,
+  otherFindings: 0,
 }
 
 /** A store that was just made. */
