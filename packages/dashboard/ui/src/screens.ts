@@ -12,6 +12,14 @@ export interface Screen {
   readonly isHot?: true
 }
 
+/** What only a person can end: parked undos, decisions, and what the doctor finds besides. */
+export function needed({ parkedUndos, approvals, otherFindings = 0 }: Overview): Capped {
+  return {
+    count: parkedUndos.count + approvals.count + otherFindings,
+    capped: parkedUndos.capped || approvals.capped,
+  }
+}
+
 const figure = (count: number | undefined): Capped | undefined =>
   count === undefined ? undefined : { count, capped: false }
 
@@ -19,7 +27,7 @@ const figure = (count: number | undefined): Capped | undefined =>
 export const SCREENS: readonly Screen[] = [
   { to: '/health', name: 'Health', key: 'h', count: ({ findings }) => figure(findings) },
   { to: '/runs', name: 'Runs', key: 'r' },
-  { to: '/needs', name: 'Needs a person', key: 'n', group: 'Act' },
+  { to: '/needs', name: 'Needs a person', key: 'n', group: 'Act', count: needed, isHot: true },
   {
     to: '/rollbacks',
     name: 'Rollbacks',

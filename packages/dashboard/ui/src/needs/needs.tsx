@@ -1,3 +1,142 @@
+import type { ComponentChildren } from 'preact'
+import { Link } from 'wouter'
+import type { NeedsPage } from '../../../src/api/needs.ts'
+import type { ParkedPage } from '../../../src/api/parked.ts'
+import type { Wait, WaitingPage } from '../../../src/api/waiting.ts'
+import { Answer, Blank } from '../answer.tsx'
+import { Glyph } from '../glyph.tsx'
+import { Findings } from '../health/findings.tsx'
+import { useLive } from '../live.ts'
+import { zone } from '../settings.ts'
+import { useCell } from '../stored.ts'
+import { isPressing } from '../waiting/waiting.tsx'
+import { counted, figure, instant, span } from '../words.ts'
+
+/** All that only a person can end, the most pressing first, each with the way to end it. */
 export function Needs() {
-  return <h1>Needs</h1>
+  useCell(zone)
+  const parked = useLive<ParkedPage>('parked')
+  const waiting = useLive<WaitingPage>('waiting')
+  const needs = useLive<NeedsPage>('needs')
+  return (
+    <>
+      <div class="head">
+        <div>
+          <h1>Needs a person</h1>
+          <p>
+            Nobody goes on with these until somebody decides: undos that failed for good, decisions, and what
+            the doctor finds.
+          </p>
+        </div>
+      </div>
+      <Answer of={parked}>
+        {(inbox: ParkedPage) => (
+          <Answer of={waiting}>
+            {(waits: WaitingPage) => (
+              <Answer of={needs}>
+                {({ findings, readAt }: NeedsPage) => {
+                  const asked = askedOf(waits)
+                  if (inbox.groups.length + asked.length + findings.length === 0) return <Nobody />
+                  return (
+                    <>
+                      <ul class="findings">
+                        <Parked page={inbox} />
+                        {asked.map((waits) => (
+                          <Asked
+                            key={`${waits[0].kind} ${waits[0].workflow} ${waits[0].step}`}
+                            waits={waits}
+                            now={readAt}
+                          />
+                        ))}
+                      </ul>
+                      {findings.length > 0 && <Findings findings={findings} now={readAt} />}
+                    </>
+                  )
+                }}
+              </Answer>
+            )}
+          </Answer>
+        )}
+      </Answer>
+    </>
+  )
+}
+
+function Nobody() {
+  return (
+    <Blank state="completed" title="Nothing needs a person">
+      <p>No undo is parked, nothing waits for a decision, and the doctor finds nothing.</p>
+    </Blank>
+  )
+}
+
+function Parked({ page: { groups, readAt } }: { readonly page: ParkedPage }) {
+  return (
+    <>
+      {groups.map(({ workflow, version, step, error, undos, since, remain }) => (
+        <Need
+          key={`${workflow} ${version} ${step} ${error}`}
+          state="parked"
+          to="/rollbacks"
+          go="Open the inbox"
+          said={`The undo of “${step}” in ${workflow} v${version} failed for good ${undos === 1 ? 'once' : `${figure(undos)} times`}: ${error}`}
+          more={`${counted(remain, 'effect')} still in the world, since ${instant(since, readAt)}.`}
+        />
+      ))}
+    </>
+  )
+}
+
+type Same = readonly [Wait, ...Wait[]]
+
+/** Decisions, and signals whose time is nearly over, by workflow and step, in the order of their first. */
+function askedOf({ waits, readAt }: WaitingPage): readonly Same[] {
+  const byStep = new Map<string, Same>()
+  for (const wait of waits) {
+    if (wait.kind === 'signal' && !isPressing(wait, readAt)) continue
+    const key = `${wait.kind} ${wait.workflow} ${wait.step}`
+    byStep.set(key, [...(byStep.get(key) ?? []), wait] as unknown as Same)
+  }
+  return [...byStep.values()]
+}
+
+function Asked({ waits, now }: { readonly waits: Same; readonly now: number }) {
+  const [{ kind, workflow, step, until }] = waits
+  const oldest = Math.min(...waits.map(({ since }) => since))
+  const runs = counted(waits.length, 'run')
+  const limit = until === undefined ? '' : ` The nearest time limit is in ${span(Math.max(0, until - now))}.`
+  return (
+    <Need
+      state="waiting"
+      to={`/waiting?${new URLSearchParams({ kind, workflow })}`}
+      go={kind === 'approval' ? 'Decide' : 'See who waits'}
+      said={`“${step}” of ${workflow} waits for ${kind === 'approval' ? 'a decision' : 'a signal'} in ${runs}.`}
+      more={`The first since ${instant(oldest, now)}.${limit}`}
+    />
+  )
+}
+
+interface NeedProps {
+  readonly state: 'parked' | 'waiting'
+  readonly said: string
+  readonly more: ComponentChildren
+  readonly to: string
+  readonly go: string
+}
+
+function Need({ state, said, more, to, go }: NeedProps) {
+  return (
+    <li>
+      <Glyph state={state} label={state === 'parked' ? 'Parked' : 'Waits'} />
+      <div>
+        <p class="said">{said}</p>
+        <p class="remedy">{more}</p>
+      </div>
+      <div class="helps">
+        <Link class="button" href={to}>
+          {go}
+        </Link>
+      </div>
+    </li>
+  )
 }

@@ -16,6 +16,7 @@ import { age, instant } from '../words.ts'
 import { DisplayDialog, KeysDialog } from './dialogs.tsx'
 import { Palette } from './palette.tsx'
 import { Side } from './side.tsx'
+import { useTab } from './tab.ts'
 import { Top } from './top.tsx'
 
 export type Opened = 'palette' | 'keys' | 'display' | 'menu'
@@ -29,6 +30,7 @@ export function Shell({ children }: { readonly children: ComponentChildren }) {
   const close = () => open(undefined)
   useShellKeys(open)
   useDown(overview)
+  useTab(overview.data, session.data?.title)
   // The drawer has done its work once it led somewhere.
   useEffect(() => open((what) => (what === 'menu' ? undefined : what)), [place])
   const refused = [session.error, overview.error].find(isForbidden)

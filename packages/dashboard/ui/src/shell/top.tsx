@@ -1,4 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
+import { useEffect } from 'preact/hooks'
 import { Link, useLocation, useSearch } from 'wouter'
 import type { RunPage } from '../../../src/api.ts'
 import { downSince } from '../answer.tsx'
@@ -9,6 +10,7 @@ import { useCell } from '../stored.ts'
 import { useNow } from '../use-now.ts'
 import { age, nameOf } from '../words.ts'
 import type { Opened } from './shell.tsx'
+import { here } from './tab.ts'
 
 interface TopProps {
   readonly open: (what: Opened | undefined) => void
@@ -64,6 +66,7 @@ function Crumbs() {
   const [screen = '', run] = place.slice(1).split('/')
   const word =
     screen === 'compare' ? 'Compare' : (SCREENS.find(({ to }) => to === `/${screen}`)?.name ?? 'Nowhere')
+  useEffect(() => here.set(word), [word, run])
   return (
     <nav class="crumbs" aria-label="Breadcrumb">
       {run === undefined || screen !== 'runs' ? (
@@ -82,6 +85,8 @@ function Crumbs() {
 /** By workflow and key as soon as the run's screen has read them: nothing is read for it alone. */
 function RunCrumb({ name }: { readonly name: string }) {
   const { data } = useQuery<RunPage>({ queryKey: [`runs/${encodeURIComponent(name)}`], enabled: false })
+  const own = data === undefined ? name.slice(0, 24) : nameOf(data.run)
+  useEffect(() => here.set(own), [own])
   if (data === undefined) return <b aria-current="page">{name.slice(0, 24)}</b>
   return (
     <>

@@ -208,14 +208,24 @@ function Row({
 /** Of the time that a wait has, how much may be left before it is pressing. */
 const PRESSING = 0.1
 
-function Until({ wait: { since, until }, now }: { readonly wait: Wait; readonly now: number }) {
-  if (until === undefined) return <span class="weak">no time limit</span>
-  const used = Math.min(1, Math.max(0, (now - since) / (until - since)))
-  const isPressing = 1 - used < PRESSING
+/** What part of its time is used, 0 to 1; undefined if it has no limit. */
+function usedOf({ since, until }: Wait, now: number): number | undefined {
+  return until === undefined ? undefined : Math.min(1, Math.max(0, (now - since) / (until - since)))
+}
+
+export function isPressing(wait: Wait, now: number): boolean {
+  return (usedOf(wait, now) ?? 0) > 1 - PRESSING
+}
+
+function Until({ wait, now }: { readonly wait: Wait; readonly now: number }) {
+  const { until } = wait
+  const used = usedOf(wait, now)
+  if (until === undefined || used === undefined) return <span class="weak">no time limit</span>
+  const isLate = isPressing(wait, now)
   return (
-    <div class={isPressing ? 's-failed' : undefined}>
+    <div class={isLate ? 's-failed' : undefined}>
       <time title={fullInstant(until)}>{instant(until, now)}</time>
-      <div class={isPressing ? undefined : 'weak'}>{until > now ? `in ${span(until - now)}` : 'now'}</div>
+      <div class={isLate ? undefined : 'weak'}>{until > now ? `in ${span(until - now)}` : 'now'}</div>
       <meter class="used" value={used} aria-label={`${Math.round(used * 100)} % of the time is used`} />
     </div>
   )
