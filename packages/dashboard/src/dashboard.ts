@@ -6,6 +6,7 @@ import { routeActions } from './routes/actions.ts'
 import { routeHealth } from './routes/health.ts'
 import { routeItems } from './routes/items.ts'
 import { routeLimits } from './routes/limits.ts'
+import { routeMaps } from './routes/maps.ts'
 import { routeOverview } from './routes/overview.ts'
 import { routePayloads } from './routes/payloads.ts'
 import { routeRepairs } from './routes/repairs.ts'
@@ -74,6 +75,7 @@ const ROUTES: readonly ((app: App, served: Served) => void)[] = [
   routeHealth,
   routeWaiting,
   routeLimits,
+  routeMaps,
   routeSchedules,
   routeWorkers,
 ]
