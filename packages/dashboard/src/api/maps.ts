@@ -1,4 +1,4 @@
-import type { ActionRequest, OfferedHere } from '../api.ts'
+import type { ActionRequest } from '../api.ts'
 
 /**
  * | route | answer |
@@ -26,7 +26,7 @@ export interface ItemErrorGroup {
   readonly since?: number | undefined
   readonly until?: number | undefined
   /** What the engine offers for them now. */
-  readonly actions: readonly Pick<OfferedHere, 'verb' | 'denied'>[]
+  readonly actions: readonly { readonly verb: ItemVerb; readonly denied: boolean }[]
 }
 
 export interface FailingItem {
