@@ -242,6 +242,7 @@ describe.skipIf(noBrowser)(`a run of 10,000 steps${noBrowser ? `: ${noBrowser}` 
     )
     const listed = page.getByRole('list', { name: `Items of ${MAP}` }).getByRole('listitem')
     await listed.first().getByText('account-65500').waitFor()
+    await strip.scrollIntoViewIfNeeded()
     const box = (await strip.boundingBox())!
     await page.mouse.click(box.x + 2.5 * 10, box.y + 5)
     expect(await strip.getAttribute('aria-valuetext')).toBe('Items 401 to 600: 1 failed, 199 completed')
