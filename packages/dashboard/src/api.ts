@@ -13,7 +13,7 @@ import type { Capability } from './capability.ts'
  * | `GET runs?…` | {@link RunsPage}; the query is {@link RunsQuery} |
  * | `GET runs/counts?…` | {@link RunCounts}, of the same query without page and status |
  * | `GET runs/:name?seen=…` | {@link RunPage}; `name` is an id, the first 8 digits or more of one, `workflow/key`, or a key |
- * | `GET runs/:id/items?map=…&after=…&failing=true` | {@link ItemsPage}; with `failing` only those that failed, or whose undo did |
+ * | `GET runs/:id/items?map=…&after=…&failing=true` | {@link ItemsPage}; with `failing` only those that failed or are tried again, or whose undo is |
  * | `GET runs/:id/items/states?map=…` | {@link ItemStatesPage} |
  * | `GET runs/:id/payloads` | {@link Payloads}; needs `payloads.read` |
  * | `GET runs/:id/rows` | {@link Rows} |

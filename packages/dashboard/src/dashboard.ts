@@ -6,6 +6,7 @@ import { routeActions } from './routes/actions.ts'
 import { routeHealth } from './routes/health.ts'
 import { routeItems } from './routes/items.ts'
 import { routeLimits } from './routes/limits.ts'
+import { routeMaps } from './routes/maps.ts'
 import { routeNeeds } from './routes/needs.ts'
 import { routeOverview } from './routes/overview.ts'
 import { routeParked } from './routes/parked.ts'
@@ -78,6 +79,7 @@ const ROUTES: readonly ((app: App, served: Served) => void)[] = [
   routeNeeds,
   routeWaiting,
   routeLimits,
+  routeMaps,
   routeSchedules,
   routeWorkers,
 ]

@@ -42,6 +42,7 @@ const colours = Object.keys(STATES)
  */
 export const drawingStyle = `${colours}.s-to-undo{--c:var(--s-undone)}
 .glyph .fill{fill:var(--c)}.glyph .line{fill:none;stroke:var(--c)}.glyph .hole{fill:var(--bg)}.glyph .cut{fill:none;stroke:var(--bg)}
+.mark{--c:var(--ink-2)}.belay .mark-box{fill:var(--bg);stroke:var(--line-strong)}
 .belay text{font:12px "Inter",ui-sans-serif,system-ui,-apple-system,"Segoe UI",Roboto,sans-serif;fill:var(--ink-2);font-variant-numeric:tabular-nums}
 .belay .name{fill:var(--ink);font-weight:500}.belay .dim{fill:var(--ink-3);font-weight:400}.belay .small,.belay .axis-text{font-size:11px}.belay .axis-text{fill:var(--ink-3)}
 .belay .strong{fill:var(--ink);font-weight:600}.belay .tone{fill:var(--c)}.belay text.tone{font-weight:500}

@@ -76,7 +76,7 @@ export function stepIn(step: unknown): string {
   throw badRequest(`step is the name of a step, of up to ${STEP_MAX} characters.`)
 }
 
-function jsonIn(payload: unknown): string {
+export function jsonIn(payload: unknown): string {
   if (typeof payload !== 'string') throw badRequest('payload is JSON as text.')
   try {
     JSON.parse(payload)

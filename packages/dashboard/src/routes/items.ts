@@ -2,12 +2,13 @@ import type { RunSnapshot, StepSnapshot } from '@belay/workflow'
 import type { ItemStatesPage, ItemsPage } from '../api.ts'
 import { badRequest, notAllowed, notFound } from '../problem.ts'
 import { type App, type Call, idIn, onlyOne, queryOf, type Served, wholeNumber } from '../served.ts'
+import { isFailing } from '../view/item-errors.ts'
 import { viewItem } from '../view/view-step.ts'
 import { isItem, mapOf } from '../view-run.ts'
 
 const PAGE = 50
 /** Items that are read at a time on the way through a map: the engine reads their outputs too, so not too many, and each read counts all items, so not too few. */
-const PASSED = 5_000
+export const PASSED = 5_000
 
 /** The items of a map, by their index. */
 export function routeItems(app: App, served: Served): void {
@@ -57,7 +58,7 @@ function askedIn(call: Call): Asked {
   return { id: idIn(call), map: mapIn(query.map), after, failing: failing === 'true' }
 }
 
-function mapIn(values: readonly string[] | undefined): string {
+export function mapIn(values: readonly string[] | undefined): string {
   const map = onlyOne('map', values)
   if (map === undefined || map === '') throw badRequest('Give the name of a map, as map.')
   return map
@@ -69,7 +70,11 @@ interface Found {
   readonly more: boolean
 }
 
-async function itemsAfter({ engine }: Served, { id, map, after }: Asked, limit = PAGE): Promise<Found> {
+export async function itemsAfter(
+  { engine }: Served,
+  { id, map, after }: Asked,
+  limit = PAGE,
+): Promise<Found> {
   const run = await engine.runs.get(id, { items: { of: map, after, limit } })
   if (run === undefined) throw notFound('No run has this id.')
   const first = after === undefined ? 0 : after + 1
@@ -89,10 +94,6 @@ async function failingItems(served: Served, asked: Asked): Promise<Found> {
       return { run: part.run, items: items.slice(0, PAGE), more: items.length > PAGE }
     after = part.items.at(-1)!.index
   }
-}
-
-function isFailing({ status }: StepSnapshot): boolean {
-  return status === 'failed' || status === 'compensation_failed'
 }
 
 async function statesOf(served: Served, id: string, map: string): Promise<ItemStatesPage> {

@@ -2,6 +2,7 @@ import { attemptsOf, roundOf } from '../attempts.ts'
 import { type Shape, shape } from '../drawing.ts'
 import { type GlyphState, glyph, shownState, stateClass } from '../glyphs.ts'
 import type { LayoutNode } from '../layout.ts'
+import { drawMarks, marksWidth } from '../marks.ts'
 import type { ViewAttempt, ViewStep } from '../model.ts'
 import { numberBadge } from '../numbers.ts'
 import { type StepState, succeededItems } from '../state.ts'
@@ -34,6 +35,7 @@ export function drawNode(
     textShape(lineOf(scene, step, state), { x: px(x + 33), y: px(y + 40), widthMax: room }),
     ' ',
     ...progress(scene, step, { x: x + 12, y: y + height - 9, width: width - 24 }),
+    ...marked(step, { x: x + 8, y: y + height }),
     ...numberOf(scene, step, state, { x: x + width - 6, y }),
   ] as const
   const label = `${visibleText(inside)}; ${safeText(spoken(scene, step, state))}`
@@ -48,6 +50,14 @@ export function drawNode(
     'aria-label': label,
   }
   return { shape: shape('g', group, ...inside), label }
+}
+
+/** On the lower edge, as the number of its undo is on the upper one. */
+function marked(step: ViewStep, { x, y }: { readonly x: number; readonly y: number }): readonly Shape[] {
+  const width = marksWidth(step)
+  if (width === 0) return []
+  const box = { x: px(x), y: px(y - 5), width: px(width + 4), height: 16, rx: 8 }
+  return [shape('rect', { class: 'mark-box', ...box }), ...drawMarks(step, { x: x - 1, y: y + 7 })]
 }
 
 function numberOf(
@@ -77,7 +87,6 @@ function spoken({ order }: Scene, step: ViewStep, { forward, undo }: StepState):
   return [
     step.name,
     ...[KINDS[step.kind] ?? []].flat(),
-    ...(step.pivot ? ['pivot'] : []),
     forward,
     ...(undo === undefined ? [] : [undo]),
     ...(number === undefined ? [] : [`undo ${number} of ${order.size}`]),

@@ -1,4 +1,5 @@
 import { attemptsOf, indexOf, type RoundTimes, roundAt, roundOf, timesOf } from '../attempts.ts'
+import { marksWidth } from '../marks.ts'
 import type { ViewAttempt, ViewRun, ViewStep } from '../model.ts'
 import { type TimeScale, type TimeSpan, timeScale } from '../scale.ts'
 import { type StepState, stateAt } from '../state.ts'
@@ -120,7 +121,10 @@ function scaleOf(
 }
 
 function gutter({ steps }: ViewRun, width: number): number {
-  const longest = steps.reduce((most, { name }) => Math.max(most, textWidth(name.slice(0, 60))), 0)
+  const longest = steps.reduce(
+    (most, step) => Math.max(most, textWidth(step.name.slice(0, 60)) + marksWidth(step)),
+    0,
+  )
   return Math.round(Math.max(Math.min(176, width * 0.26), Math.min(longest + 70, 280, width * 0.26)))
 }
 

@@ -1,6 +1,7 @@
 import { roundOf } from '../attempts.ts'
 import { type Shape, shape } from '../drawing.ts'
 import { glyph, stateClass } from '../glyphs.ts'
+import { drawMarks, marksWidth } from '../marks.ts'
 import { numberBadge } from '../numbers.ts'
 import { readyAt } from '../state.ts'
 import { fitText, px, safeText, textShape, textWidth, visibleText } from '../text.ts'
@@ -88,7 +89,14 @@ function forwardRow(plan: Plan, row: PlannedRow): readonly Shape[] {
   const label = beside(plan, row, words, tone)
   // The line would run through a label to the left of the bars.
   const isLeft = label.some(({ attributes }) => attributes['text-anchor'] === 'end')
-  return [icon, nameOf(plan, row), ...(isLeft ? [] : queue(plan, row)), ...rowBars(plan, row), ...label]
+  return [
+    icon,
+    nameOf(plan, row),
+    ...marks(plan, row),
+    ...(isLeft ? [] : queue(plan, row)),
+    ...rowBars(plan, row),
+    ...label,
+  ]
 }
 
 /** A thin line from the moment at which a step could begin to its first attempt. */
@@ -140,13 +148,25 @@ function nothingText(plan: Plan, row: PlannedRow): Shape {
   )
 }
 
-function nameOf(plan: Plan, { step, y, center }: PlannedRow, note = ''): Shape {
-  const { narrow, left, width } = plan
+/** Behind the name. */
+function marks(plan: Plan, row: PlannedRow): readonly Shape[] {
+  const { x, baseline, used } = nameRoom(plan, row)
+  return drawMarks(row.step, { x: x + used, y: baseline })
+}
+
+function nameRoom({ narrow, left, width }: Plan, { step, y, center, direction }: PlannedRow) {
   const [x, baseline] = narrow ? [left + 20, y + 12] : [NAME_X, center + 4]
   const count = step.items === undefined ? '' : `×${step.items.total.toLocaleString('en-GB')}`
-  const room = (narrow ? width * 0.55 : left - NAME_X - 12) - (count === '' ? 0 : textWidth(count) + 6)
-  const name = fitText(step.name, room)
-  const used = textWidth(name) + (count === '' ? 0 : textWidth(count) + 6)
+  const more = count === '' ? 0 : textWidth(count) + 6
+  const marked = direction === 'forward' ? marksWidth(step) : 0
+  const room = (narrow ? width * 0.55 : left - NAME_X - 12) - more - marked
+  return { x, baseline, count, room, used: textWidth(fitText(step.name, room)) + more }
+}
+
+function nameOf(plan: Plan, row: PlannedRow, note = ''): Shape {
+  const { step } = row
+  const { width } = plan
+  const { x, baseline, count, room, used } = nameRoom(plan, row)
   const words = fitText(note, width - x - used - 18, 11)
   const more = [
     ...(count === '' ? [] : [' ', shape('tspan', { class: 'dim' }, count)]),

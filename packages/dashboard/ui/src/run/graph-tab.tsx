@@ -50,6 +50,12 @@ export function GraphTab({ page, act, isStale, at }: TabProps & { readonly at?: 
         <Drawn drawing={drawing} label={`Graph of ${nameOf(run)}`} role="tree" />
       </div>
       {(isLarge || drawing.width > width) && <Minimap run={run} at={instant} layout={layout} host={host} />}
+      {run.steps.some(({ pivot, irreversible }) => pivot || irreversible) && (
+        <p class="legend weak">
+          A flag marks a pivot: once it has completed, nothing is undone any more. A struck arrow marks a step
+          that cannot be undone.
+        </p>
+      )}
       {at === undefined && <OpenSteps page={page} act={act} isStale={isStale} />}
     </section>
   )

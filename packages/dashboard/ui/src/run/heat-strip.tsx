@@ -9,16 +9,20 @@ export function HeatStrip({
   map,
   drawing: { width, height, shapes, cells, columns },
   onChosen,
+  keyOf,
 }: {
   readonly map: string
   readonly drawing: Heat
-  /** The index of the item that gives a cell its look. */
+  /** Opens an item: the first in the loudest state of its cell. */
   readonly onChosen: (index: number) => void
+  /** The key of an item, as far as it is known. */
+  readonly keyOf: (index: number) => string | undefined
 }) {
   const [place, setPlace] = useState<number>()
   const elements = useMemo(() => shapes.map(elementOf), [shapes])
   const own = Math.min(place ?? 0, cells.length - 1)
-  const choose = (to: number) => {
+  const words = wordsOf(cells[own]!, keyOf)
+  const open = (to: number) => {
     const cell = cells[to]
     if (cell === undefined) return
     setPlace(to)
@@ -31,12 +35,13 @@ export function HeatStrip({
     }[event.key]
     if (to === undefined) return
     event.preventDefault()
-    choose(to)
+    if (event.key === 'Enter') open(own)
+    else if (cells[to] !== undefined) setPlace(to)
   }
   const onPointerDown = (event: PointerEvent & { readonly currentTarget: HTMLElement }) => {
     const { left, top, width: shown } = event.currentTarget.getBoundingClientRect()
     const pitch = (HEAT_PITCH * shown) / width
-    choose(Math.floor((event.clientY - top) / pitch) * columns + Math.floor((event.clientX - left) / pitch))
+    open(Math.floor((event.clientY - top) / pitch) * columns + Math.floor((event.clientX - left) / pitch))
   }
   const [x, y] = [(own % columns) * HEAT_PITCH, Math.floor(own / columns) * HEAT_PITCH]
   return (
@@ -45,11 +50,11 @@ export function HeatStrip({
         class="heat-strip"
         role="slider"
         tabIndex={0}
-        aria-label={`Items of ${map}`}
+        aria-label={`Items of ${map}: arrows move, Enter opens`}
         aria-valuemin={1}
         aria-valuemax={cells.length}
         aria-valuenow={own + 1}
-        aria-valuetext={wordsOf(cells[own]!)}
+        aria-valuetext={words}
         onKeyDown={onKeyDown}
         onPointerDown={onPointerDown}
       >
@@ -62,14 +67,15 @@ export function HeatStrip({
           )}
         </svg>
       </div>
-      {place !== undefined && <p class="weak">{wordsOf(cells[own]!)}</p>}
+      {place !== undefined && <p class="weak">{words}</p>}
     </>
   )
 }
 
-/** `Items 401 to 600: 1 failed, 199 completed`, or `Item 4: failed`. */
-function wordsOf({ from, to, counts }: HeatCell): string {
+/** `Items 401 to 600: 1 failed, 199 completed`, or `Item 4, p3: failed`. */
+function wordsOf({ from, to, counts }: HeatCell, keyOf: (index: number) => string | undefined): string {
   const parts = [...counts].map(([status, count]) => `${figure(count)} ${wordOf(status).toLowerCase()}`)
   if (to - from > 1) return `Items ${figure(from + 1)} to ${figure(to)}: ${parts.join(', ')}`
-  return `Item ${figure(from + 1)}: ${[...counts.keys()].map((status) => wordOf(status).toLowerCase()).join()}`
+  const key = keyOf(from)
+  return `Item ${figure(from + 1)}${key === undefined ? '' : `, ${key}`}: ${[...counts.keys()].map((status) => wordOf(status).toLowerCase()).join()}`
 }

@@ -1,12 +1,13 @@
 import { drawHeat, type ItemStates, type StepStatus, type ViewItems } from '@belay/graph-view'
-import { keepPreviousData, useQuery } from '@tanstack/react-query'
-import { useMemo, useState } from 'preact/hooks'
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { ItemStatesPage, ItemsPage } from '../../../src/api.ts'
-import { read } from '../api.ts'
+import { elementOf } from '../drawn.tsx'
 import { Status } from '../glyph.tsx'
 import { wordOf } from '../status.ts'
 import { counted, figure } from '../words.ts'
 import { HeatStrip } from './heat-strip.tsx'
+import { useOnce } from './use-once.tsx'
+import { useWidth } from './use-width.ts'
 
 interface ItemsProps {
   readonly runId: string
@@ -18,6 +19,8 @@ interface ItemsProps {
 interface Listed {
   readonly failing: boolean
   readonly after?: number | undefined
+  /** A cell of the strip was opened: the focus goes where its item stands. */
+  readonly isOpened?: boolean
 }
 
 /** The items of a map: how many are in which state, a strip of all of them, and on request each with its error, the failed ones first. */
@@ -34,7 +37,9 @@ export function Items({ runId, map, items }: ItemsProps) {
       {total > 0 && (known ?? isOpen) && (
         <Strip
           {...{ runId, map, items, known }}
-          onChosen={(index) => setListed({ failing: false, after: index === 0 ? undefined : index - 1 })}
+          onChosen={(index) =>
+            setListed({ failing: false, after: index === 0 ? undefined : index - 1, isOpened: true })
+          }
         />
       )}
       <div class="row">
@@ -60,7 +65,7 @@ export function Items({ runId, map, items }: ItemsProps) {
 }
 
 /** `12 of 20 items ended: 2 failed, 10 completed`, the loudest first. */
-function countsOf({ total, ended, statuses }: ViewItems): string {
+export function countsOf({ total, ended, statuses }: ViewItems): string {
   const counts = LOUD_FIRST.flatMap((status) =>
     statuses[status] ? `${figure(statuses[status])} ${wordOf(status).toLowerCase()}` : [],
   )
@@ -82,69 +87,64 @@ function knownStates({ total, some }: ViewItems): ItemStates | undefined {
 function Strip({
   runId,
   map,
-  items: { statuses },
+  items,
   known,
   onChosen,
 }: ItemsProps & { readonly known: ItemStates | undefined; readonly onChosen: (index: number) => void }) {
   const path = `runs/${runId}/items/states?map=${encodeURIComponent(map)}`
-  const { data, told } = useOnce<ItemStatesPage>(path, statuses, known === undefined)
+  const { data, told } = useOnce<ItemStatesPage>(path, items, known === undefined)
   const states = known ?? data?.states
-  const drawing = useMemo(() => states && drawHeat(states, { width: 320 }), [states])
+  const [host, width] = useWidth()
+  const drawing = useMemo(() => states && drawHeat(states, { width: Math.min(width, 960) }), [states, width])
   return (
-    <>
-      {drawing && <HeatStrip map={map} drawing={drawing} onChosen={onChosen} />}
+    <div ref={host}>
+      {drawing && <HeatStrip {...{ map, drawing, onChosen }} keyOf={(index) => items.some[index]?.key} />}
+      <p class="heat-legend weak">
+        {LOUD_FIRST.filter((status) => items.statuses[status]).map((status) => (
+          <span key={status}>
+            <Cell status={status} /> {wordOf(status).toLowerCase()}
+          </span>
+        ))}
+      </p>
       {known === undefined && told}
-    </>
+    </div>
   )
 }
 
-/**
- * What `GET <path>` answers, read once: passing through 65,536 items takes seconds and is not repeated every two of them. Once the counts have changed, there
- * is a button to read it again. `told`: that button, an error, or that it is being read.
- */
-function useOnce<T>(path: string, statuses: ViewItems['statuses'], enabled = true) {
-  const counts = JSON.stringify(statuses)
-  const { data, error, isFetching, refetch } = useQuery<
-    { readonly answer: T; readonly counts: string },
-    Error
-  >({
-    queryKey: [path],
-    queryFn: async ({ signal }) => ({ answer: await read<T>(path, signal), counts }),
-    enabled,
-    staleTime: Number.POSITIVE_INFINITY,
-    placeholderData: keepPreviousData,
-  })
-  const again = (
-    <button type="button" class="button" onClick={() => void refetch()}>
-      Items have changed: read them again
-    </button>
+/** How the strip draws a state. */
+function Cell({ status }: { readonly status: StepStatus }) {
+  const { width, height, shapes } = drawHeat([[status, 1]], { width: 10 })
+  return (
+    <svg viewBox={`0 0 ${width} ${height}`} width={width} height={height} aria-hidden="true">
+      {shapes.map(elementOf)}
+    </svg>
   )
-  const told =
-    error !== null ? (
-      <p class="s-failed">{error.message}</p>
-    ) : isFetching ? (
-      <p class="weak">Reading the items…</p>
-    ) : data !== undefined && data.counts !== counts ? (
-      again
-    ) : null
-  return { data: data?.answer, told }
 }
 
 function List({
   runId,
   map,
-  items: { statuses },
-  listed: { failing, after },
+  items,
+  listed: { failing, after, isOpened },
   onListed,
 }: ItemsProps & { readonly listed: Listed; readonly onListed: (listed: Listed) => void }) {
   const from = after === undefined ? '' : `&after=${after}`
   const path = `runs/${runId}/items?map=${encodeURIComponent(map)}${from}${failing ? '&failing=true' : ''}`
-  const { data, told } = useOnce<ItemsPage>(path, statuses)
+  const { data, told } = useOnce<ItemsPage>(path, items)
   const last = data?.items.at(-1)
+  const host = useRef<HTMLUListElement>(null)
+  useEffect(() => {
+    if (isOpened === true) host.current?.focus()
+  }, [path])
   return (
     <>
       {told}
-      <ul class="item-list" aria-label={failing ? `Failed items of ${map}` : `Items of ${map}`}>
+      <ul
+        ref={host}
+        tabIndex={-1}
+        class="item-list"
+        aria-label={failing ? `Failed items of ${map}` : `Items of ${map}`}
+      >
         {data?.items.map((item) => (
           <li key={item.index}>
             <Status status={item.status} /> {item.key} <span class="weak">item {figure(item.index + 1)}</span>

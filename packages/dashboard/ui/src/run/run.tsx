@@ -14,6 +14,7 @@ import { ActionDialog } from './action-dialog.tsx'
 import { Family } from './children.tsx'
 import { GraphTab } from './graph-tab.tsx'
 import { HistoryTab } from './history-tab.tsx'
+import { ItemsTab } from './items-tab.tsx'
 import { PayloadsTab } from './payloads-tab.tsx'
 import { RowsTab } from './rows-tab.tsx'
 import { StepsTab } from './steps-tab.tsx'
@@ -25,6 +26,7 @@ const TABS = {
   timeline: 'Timeline',
   graph: 'Graph',
   steps: 'Steps',
+  items: 'Items',
   history: 'History',
   payloads: 'Payloads',
   rows: 'Rows',
@@ -70,7 +72,7 @@ function Screen({
       <Header page={page} act={setAction} isStale={isStale} />
       <Family page={page} />
       <nav class="tabs" aria-label="Views of this run">
-        {(Object.keys(TABS) as TabName[]).map((each) => (
+        {tabsOf(page).map((each) => (
           <Link
             key={each}
             href={`/runs/${encodeURIComponent(name)}/${each}`}
@@ -95,6 +97,12 @@ function Screen({
   )
 }
 
+/** Only runs with maps or loops have items. */
+function tabsOf({ run: { steps } }: RunPage): readonly TabName[] {
+  const has = steps.some(({ items }) => items !== undefined)
+  return (Object.keys(TABS) as TabName[]).filter((each) => each !== 'items' || has)
+}
+
 function Tab({ name, ...props }: TabProps & { readonly name: TabName }) {
   switch (name) {
     case 'timeline':
@@ -103,6 +111,8 @@ function Tab({ name, ...props }: TabProps & { readonly name: TabName }) {
       return <GraphTab {...props} />
     case 'steps':
       return <StepsTab {...props} />
+    case 'items':
+      return <ItemsTab {...props} />
     case 'history':
       return <HistoryTab {...props} />
     case 'payloads':

@@ -5,7 +5,7 @@ import type { OpenStep } from '../../../src/api.ts'
 import { Status } from '../glyph.tsx'
 import { counted, instant, span } from '../words.ts'
 import { FindStep, isFound } from './find-step.tsx'
-import { Items } from './items.tsx'
+import { countsOf } from './items.tsx'
 import { ActButton, type TabProps } from './run.tsx'
 import { useRows } from './use-rows.ts'
 import { LARGE, useSeen } from './use-seen.ts'
@@ -96,7 +96,12 @@ function Row({ page: { run }, act, isStale, index, step, wait }: RowProps) {
         {!wait && step.skipped && <p>Skipped: {step.skipped}.</p>}
         {step.error && <p class="s-failed">{step.error}</p>}
         {step.undo?.error && <p class="s-undoing">Undo: {step.undo.error}</p>}
-        {step.items && <Items runId={run.id} map={step.name} items={step.items} />}
+        {step.items && (
+          <p>
+            {countsOf(step.items)}{' '}
+            <Link href={`/runs/${run.id}/items?map=${encodeURIComponent(step.name)}`}>All items</Link>
+          </p>
+        )}
         {step.childId && <Link href={`/runs/${step.childId}`}>Its run</Link>}
         {wait?.actions.map((action) => (
           <ActButton key={action.verb} action={action} act={act} isMain={false} isOff={isStale} />

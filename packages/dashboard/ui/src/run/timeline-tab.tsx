@@ -120,7 +120,8 @@ function Legend({ run, notBegun }: { readonly run: ViewRun } & Pick<Plan, 'notBe
     <>
       <p class="legend weak">
         A hollow bar is an attempt that failed; dots are the pause before the next one; hatching is the drain,
-        in which running handlers end before anything is undone.
+        in which running handlers end before anything is undone. A flag marks a pivot: once it has completed,
+        nothing is undone any more. A struck arrow marks a step that cannot be undone.
         {run.stoppedAt !== undefined &&
           run.drainedAt !== undefined &&
           ` This drain took ${span(run.drainedAt - run.stoppedAt)}.`}
