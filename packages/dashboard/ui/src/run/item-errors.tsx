@@ -30,7 +30,7 @@ export function WhyItemsFail(props: ErrorsProps) {
         <p class="weak">No item has failed, and none waits for a next attempt.</p>
       )}
       {data !== undefined && data.groups.length > 0 && (
-        <table class="list" aria-labelledby="why-items">
+        <table class="lines" aria-labelledby="why-items">
           <thead>
             <tr>
               <th>Error</th>
@@ -89,12 +89,12 @@ function Group({
   const [look, words] = STATES[state]
   return (
     <tr>
-      <td>
+      <td class="wrap">
         <p>{error}</p>
         <p class={`item-state ${look}`}>{words}</p>
       </td>
       <td>{figure(items.length)}</td>
-      <td>
+      <td class="wrap">
         {rangesOf(step.name, items)}
         {actions.length > 0 && <Choice items={items} chosen={chosen} onChosen={choose} />}
       </td>
@@ -102,7 +102,7 @@ function Group({
         {since !== undefined && <time title={fullInstant(since)}>{instant(since, now)}</time>}
         {until !== undefined && until - since! >= 1_000 && <> to {instant(until, now)}</>}
       </td>
-      <td>
+      <td class="last">
         <div class="row">
           {actions.map(({ verb, denied }) => (
             <button
