@@ -4,7 +4,7 @@ import type { Repair, RepairRequest, RepairState, Tally } from '../api/many.ts'
 import { toldOf } from '../problem.ts'
 
 /** Each id stays in memory until the repair has ended. */
-const TAKEN_MAX = 10_000
+const TAKEN_MAX = 50_000
 const SHOWN = 20
 const INSTEAD_MAX = 1_000
 const NONE: Tally = { matched: 0, changed: 0, refused: 0, unknown: 0 }

@@ -3,6 +3,8 @@ import type { RepairInHand } from './in-hand.ts'
 import { participleOf, runs } from './words.ts'
 
 const KEPT_MAX = 200
+/** They hold the ids of their runs until somebody begins them. */
+const COUNTED_MAX = 20
 const KEPT_MS = 24 * 3_600_000
 /** Each reads or writes one run after the other, beside whatever else the store does. */
 const UNDER_WAY_MAX = 8
@@ -67,10 +69,9 @@ export class Repairs {
       if (!isUnderWay && endedAt < since) this.#all.delete(id)
     }
     const going = [...this.#all.values()].filter(({ isUnderWay }) => !isUnderWay)
-    const inOrder = [
-      ...going.filter(({ endedAt }) => endedAt !== undefined),
-      ...going.filter(({ endedAt }) => endedAt === undefined),
-    ]
+    const counted = going.filter(({ endedAt }) => endedAt === undefined)
+    for (const { id } of counted.slice(0, Math.max(0, counted.length - COUNTED_MAX))) this.#all.delete(id)
+    const inOrder = [...going.filter(({ endedAt }) => endedAt !== undefined), ...counted]
     for (const { id } of inOrder.slice(0, Math.max(0, this.#all.size - KEPT_MAX))) this.#all.delete(id)
   }
 }
