@@ -117,6 +117,9 @@ function linksOf(finding: Finding): NonNullable<Help['links']> {
   const names = 'schedules' in finding ? finding.schedules : []
   return [
     ...names.map((name) => ({ to: `/schedules/${encodeURIComponent(name)}`, words: name })),
+    ...(finding.type === 'version_without_worker'
+      ? [{ to: `/versions/${encodeURIComponent(finding.workflow)}`, words: 'Show the versions' }]
+      : []),
     ...(ABOUT_WORKERS.has(finding.type) ? [{ to: '/workers', words: 'Show the workers' }] : []),
   ]
 }
