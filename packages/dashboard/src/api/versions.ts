@@ -41,8 +41,8 @@ export interface VersionsDiff extends WorkflowVersions {
   /** Undefined if only one version is stored. */
   readonly from: VersionGraph | undefined
   readonly to: VersionGraph
-  /** This viewer lacks `runs.move`. */
-  readonly denied: boolean
+  /** Moves the live runs of `from` in a shell. */
+  readonly command?: string | undefined
 }
 
 export interface VersionGraph extends StoredVersion {

@@ -9,6 +9,7 @@ import type {
 import { notAllowed, notFound } from '../problem.ts'
 import { type App, onlyOne, queryOf, type Served, wholeNumber } from '../served.ts'
 import { storeNow } from '../store-now.ts'
+import { moveCommand } from '../view/finding-help.ts'
 import { workersOf } from './overview.ts'
 
 const WORKFLOWS_MAX = 100
@@ -32,8 +33,7 @@ export function routeVersions(app: App, served: Served): void {
       const query = queryOf(call, ['from', 'to'])
       const from = wholeNumber('from', onlyOne('from', query.from))
       const to = wholeNumber('to', onlyOne('to', query.to))
-      const diff = await diffOf(served, call.req.param('workflow'), { from, to })
-      return Response.json({ ...diff, denied: !call.env.can.has('runs.move') })
+      return Response.json(await diffOf(served, call.req.param('workflow'), { from, to }))
     })
     .all(onlyGet)
 }
@@ -94,7 +94,7 @@ async function diffOf(
   served: Served,
   name: string,
   asked: { readonly from: number | undefined; readonly to: number | undefined },
-): Promise<Omit<VersionsDiff, 'denied'>> {
+): Promise<VersionsDiff> {
   const { readAt, workflows, viewOf } = await storedIn(served)
   const workflow = workflows.find((one) => one.name === name)
   if (workflow === undefined) throw notFound('No workflow of this name is stored.')
@@ -115,5 +115,11 @@ async function diffOf(
     from === undefined ? undefined : graphOf(from),
     graphOf(to ?? asked.from!),
   ])
-  return { ...listedOf(workflow, viewOf), readAt, from: before, to: after }
+  return {
+    ...listedOf(workflow, viewOf),
+    readAt,
+    from: before,
+    to: after,
+    command: before && moveCommand(name, before.version, after.version),
+  }
 }

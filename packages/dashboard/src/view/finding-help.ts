@@ -82,6 +82,10 @@ function manyCommands(
   })
 }
 
+export function moveCommand(workflow: string, from: number, to: number): string {
+  return `belay move ${versionFlags(workflow, from)} --to ${to} ${REASON}`
+}
+
 function versionFlags(workflow: string, version: number): string {
   return `--workflow ${quoted(workflow)} --version ${version}`
 }
