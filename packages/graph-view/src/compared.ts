@@ -60,11 +60,11 @@ function differencesOf({ a, b }: Pick<ComparedStep, 'a' | 'b'>): ComparedStep['d
   ]
 }
 
-/** Where two runs part, as one sentence. What was undone followed from what went forward, also where it stands earlier in the graph. */
+/** Where two runs part, as one sentence. An undo follows from what went forward, and begins with the last step. */
 export function partingText(steps: readonly ComparedStep[]): string {
   const first =
     steps.find(({ a, b }) => a?.state.forward !== b?.state.forward || a?.attempts !== b?.attempts) ??
-    steps.find(({ differs }) => differs.length > 0)
+    steps.findLast(({ differs }) => differs.length > 0)
   if (first === undefined) return 'They do not part: each step has the same state after as many attempts.'
   return `They part at ${first.name}: A ${outcomeText(first.a)}, B ${outcomeText(first.b)}.`
 }
