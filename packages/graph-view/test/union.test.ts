@@ -102,9 +102,15 @@ describe('two runs', () => {
     const steps = compareRuns(completed, undone)
     const first = steps.find(({ a, b }) => a!.state.forward !== b!.state.forward)!
     expect(partingText(steps)).toMatch(new RegExp(`^They part at ${first.name}: A .*, B .*\\.$`))
-    expect(partingText(steps)).toMatchInlineSnapshot(`"They part at bookCourier: A completed it after 2 attempts, B failed at it after 4 attempts."`)
-    expect(partingText(compareRuns(undone, parked))).toMatchInlineSnapshot(`"They part at chargeCard: A completed it at the first attempt and undid it after 2 attempts, B completed it at the first attempt and parked its undo after 5 attempts."`)
-    expect(partingText(compareRuns(approval, completed))).toMatchInlineSnapshot(`"They part at reserveStock: A does not have it, B completed it at the first attempt."`)
+    expect(partingText(steps)).toMatchInlineSnapshot(
+      `"They part at bookCourier: A completed it after 2 attempts, B failed at it after 4 attempts."`,
+    )
+    expect(partingText(compareRuns(undone, parked))).toMatchInlineSnapshot(
+      `"They part at chargeCard: A completed it at the first attempt and undid it after 2 attempts, B completed it at the first attempt and parked its undo after 5 attempts."`,
+    )
+    expect(partingText(compareRuns(approval, completed))).toMatchInlineSnapshot(
+      `"They part at reserveStock: A does not have it, B completed it at the first attempt."`,
+    )
   })
 
   test('that are the same do not part', () => {

@@ -2,7 +2,7 @@ import { type Shape, shape } from '../drawing.ts'
 import { type GlyphState, glyph } from '../glyphs.ts'
 import { boxesOf, type Graph, type GraphNode, type GraphOptions, overlaps, sizeOf } from '../graph.ts'
 import { type LayoutNode, layoutGraph } from '../layout.ts'
-import { px, safeText, textShape, visibleText } from '../text.ts'
+import { px, safeText, textShape } from '../text.ts'
 import type { UnitedStep } from '../union.ts'
 import { curve } from './edges.ts'
 
@@ -81,7 +81,7 @@ function nodeOf(
       ]
     }),
   ]
-  const label = visibleText(inside)
+  const label = safeText([step, ...lines.map(({ text }) => text)].join(' ').trim())
   const group = {
     class: `node ${mark === 'removed' ? 'ghost' : (mark ?? '')}`.trim(),
     'data-step': safeText(step),

@@ -101,13 +101,14 @@ function Kept({ views }: { readonly views: readonly NamedView[] }) {
     <>
       <h2>Saved here</h2>
       <ul class="saved-views">
-        {views.map((view) => (
-          <li key={view.name}>
+        {views.map((view, index) => (
+          <li key={index}>
             <input
               aria-label={`Name of ${view.name}`}
               value={view.name}
               maxLength={NAME_MAX}
-              onChange={(event) => rename(view, event.currentTarget)}
+              // Not with each letter.
+              onBlur={(event) => rename(view, event.currentTarget)}
             />
             <button
               type="button"
