@@ -95,7 +95,7 @@ function Listed({
               <td>
                 <LiveRuns workflow={name} version={version} />
               </td>
-              <td class="wrap" data-label="on">
+              <td class="wrap" data-label="workers:">
                 <Workers version={version} />
               </td>
             </tr>
