@@ -35,6 +35,14 @@ export interface Session {
   readonly can: readonly Capability[]
   /** The host's name for this store, like `shop · prod`. */
   readonly title: string
+  /** What the host names for all who look. */
+  readonly views?: readonly NamedView[] | undefined
+}
+
+/** A filter of Runs by name: its query as in the address, without a question mark. */
+export interface NamedView {
+  readonly name: string
+  readonly query: string
 }
 
 /** Counts for the navigation. Each stops at its cap. */

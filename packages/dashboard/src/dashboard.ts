@@ -17,6 +17,7 @@ import { routeRun } from './routes/run.ts'
 import { routeRuns } from './routes/runs.ts'
 import { routeSchedules } from './routes/schedules.ts'
 import { routeSession } from './routes/session.ts'
+import { routeVersions } from './routes/versions.ts'
 import { routeWaiting } from './routes/waiting.ts'
 import { routeWorkers } from './routes/workers.ts'
 import { secured } from './security.ts'
@@ -82,6 +83,7 @@ const ROUTES: readonly ((app: App, served: Served) => void)[] = [
   routeMaps,
   routeSchedules,
   routeWorkers,
+  routeVersions,
 ]
 
 /** The path as the dashboard knows it, whether a proxy or a framework has stripped the base path or not. */

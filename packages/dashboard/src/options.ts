@@ -1,6 +1,8 @@
 import { BelayError, type Engine, type WorkflowDefinition } from '@belay/workflow'
+import type { NamedView } from './api.ts'
 import { CAPABILITIES } from './capabilities.ts'
 import type { Capability } from './capability.ts'
+import { matchingText } from './runs-query.ts'
 
 export interface DashboardOptions {
   /** What `createEngine()` returned, a worker or not. It must not be closed before the dashboard is. */
@@ -15,6 +17,8 @@ export interface DashboardOptions {
   readonly title?: string | undefined
   /** Definitions to which runs may be moved. Default: none, and no run is moved here. */
   readonly workflows?: readonly WorkflowDefinition[] | undefined
+  /** Filters of Runs that a team looks at often, like `{ name: 'Payments', query: 'workflow=charge&status=failed' }`. Up to 20. Default: none. */
+  readonly views?: readonly NamedView[] | undefined
 }
 
 export interface Authorized {
@@ -39,8 +43,10 @@ export interface Settings extends DashboardOptions {
   readonly title: string
 }
 
-const NAMES = ['engine', 'basePath', 'authorize', 'redact', 'title', 'workflows']
+const NAMES = ['engine', 'basePath', 'authorize', 'redact', 'title', 'workflows', 'views']
 const TITLE_MAX = 100
+const VIEWS_MAX = 20
+const VIEW_NAME_MAX = 60
 const BY_MAX = 200
 
 /** Throws `invalid_option`. */
@@ -51,7 +57,7 @@ export function checkOptions(given: DashboardOptions): Settings {
   if (other !== undefined) {
     throw wrong(`has no option ${JSON.stringify(other.slice(0, 60))}`, `It has ${NAMES.join(', ')}.`)
   }
-  const { engine, authorize, redact, basePath = '/', title = 'Belay', workflows } = given
+  const { engine, authorize, redact, basePath = '/', title = 'Belay', workflows, views } = given
   if (typeof engine?.explain !== 'function' || typeof engine.runs?.list !== 'function') {
     throw wrong('engine is no engine', 'Give what createEngine() returned.')
   }
@@ -76,7 +82,34 @@ export function checkOptions(given: DashboardOptions): Settings {
   if (workflows !== undefined && !(Array.isArray(workflows) && workflows.every(isDefinition))) {
     throw wrong('workflows is no list of workflows', 'Give what define() returned.')
   }
-  return { engine, authorize, redact, basePath: basePath.replace(/\/$/, ''), title, workflows }
+  if (views !== undefined) checkViews(views)
+  return { engine, authorize, redact, basePath: basePath.replace(/\/$/, ''), title, workflows, views }
+}
+
+function checkViews(views: readonly NamedView[]): void {
+  if (!Array.isArray(views) || views.length > VIEWS_MAX) {
+    throw wrong('views is no list of views', `Give up to ${VIEWS_MAX} of { name, query }.`)
+  }
+  for (const view of views) {
+    const { name, query } = Object(view) as Partial<NamedView>
+    if (typeof name !== 'string' || name.trim() === '' || name.length > VIEW_NAME_MAX) {
+      throw wrong('a view of views has no name', `Give one of 1 to ${VIEW_NAME_MAX} characters.`)
+    }
+    if (typeof query !== 'string' || query.startsWith('?')) {
+      throw wrong(
+        `views: ${JSON.stringify(name)} has no query`,
+        "Give one like 'workflow=charge&status=failed'.",
+      )
+    }
+    try {
+      matchingText(query)
+    } catch (error) {
+      throw wrong(
+        `views: ${JSON.stringify(name)} has a query that Runs does not take`,
+        (error as Error).message,
+      )
+    }
+  }
 }
 
 function wrong(what: string, remedy: string): BelayError {

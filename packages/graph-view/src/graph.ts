@@ -78,7 +78,7 @@ export function drawGraph(run: ViewRun, options: GraphOptions = {}): Graph {
   return { ...sizeOf(layout), shapes: [shape('g', { class: 'belay graph' }, ...shapes)], nodes }
 }
 
-function sizeOf({ width, height }: Layout): Pick<Drawing, 'width' | 'height'> {
+export function sizeOf({ width, height }: Layout): Pick<Drawing, 'width' | 'height'> {
   return { width: Math.ceil(width), height: Math.ceil(height) }
 }
 
@@ -116,7 +116,7 @@ function statesOf(run: ViewRun, at: number, round: number): Scene['states'] {
 const boxes = new WeakMap<Layout, readonly View[]>()
 
 /** Of the edges. */
-function boxesOf(layout: Layout): readonly View[] {
+export function boxesOf(layout: Layout): readonly View[] {
   const known = boxes.get(layout) ?? layout.edges.map(({ points }) => boxOf(points))
   boxes.set(layout, known)
   return known
@@ -128,6 +128,6 @@ function boxOf(points: readonly { readonly x: number; readonly y: number }[]): V
   return { x, y, width: Math.max(...xs) - x, height: Math.max(...ys) - y + 12 }
 }
 
-function overlaps(a: View, b: View): boolean {
+export function overlaps(a: View, b: View): boolean {
   return a.x <= b.x + b.width && b.x <= a.x + a.width && a.y <= b.y + b.height && b.y <= a.y + a.height
 }

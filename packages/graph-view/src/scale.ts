@@ -1,4 +1,4 @@
-import { clockText, DAY, dayText, minuteText, offsetMs } from './time.ts'
+import { clockText, DAY, dayText, durationText, minuteText, offsetMs } from './time.ts'
 
 export interface TimeSpan {
   readonly startAt: number
@@ -149,6 +149,18 @@ export function ticksOf(
       day = dayText(at, zone)
       ticks.push({ at, x: scale.x(at), label: isNewDay ? `${day} ${minuteText(at, zone)}` : label })
     }
+    return ticks
+  })
+}
+
+/** Ticks on round times since the begin of a scale that begins at 0, at least `gap` pixels apart, none in a fold. */
+export function spanTicksOf(scale: TimeScale, gap = 72): readonly Tick[] {
+  return scale.segments.flatMap(({ startAt, endAt, width, fold }) => {
+    if (fold || width < gap / 2 || endAt <= startAt) return []
+    const step = TICK_STEPS.find((ms) => (ms * width) / (endAt - startAt) >= gap) ?? TICK_STEPS.at(-1)!
+    const ticks: Tick[] = []
+    for (let at = Math.ceil(startAt / step) * step; at <= endAt; at += step)
+      ticks.push({ at, x: scale.x(at), label: `+${durationText(at)}` })
     return ticks
   })
 }

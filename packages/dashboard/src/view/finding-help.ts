@@ -82,6 +82,10 @@ function manyCommands(
   })
 }
 
+export function moveCommand(workflow: string, from: number, to: number): string {
+  return `belay move ${versionFlags(workflow, from)} --to ${to} ${REASON}`
+}
+
 function versionFlags(workflow: string, version: number): string {
   return `--workflow ${quoted(workflow)} --version ${version}`
 }
@@ -117,6 +121,12 @@ function linksOf(finding: Finding): NonNullable<Help['links']> {
   return [
     ...names.map((name) => ({ to: `/schedules/${encodeURIComponent(name)}`, words: name })),
     ...(finding.type === 'parked_runs' ? [{ to: '/rollbacks', words: 'Show the rollbacks' }] : []),
+    ...(finding.type === 'version_without_worker'
+      ? [{ to: `/versions/${encodeURIComponent(finding.workflow)}`, words: 'Show the versions' }]
+      : []),
+    ...('limit' in finding
+      ? [{ to: `/limits?${new URLSearchParams({ name: finding.limit })}`, words: 'Show the limit' }]
+      : []),
     ...(ABOUT_WORKERS.has(finding.type) ? [{ to: '/workers', words: 'Show the workers' }] : []),
   ]
 }

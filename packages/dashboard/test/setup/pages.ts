@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Engine } from '@belay/workflow'
-import { type Authorized, toNodeHandler } from '../../src/index.ts'
+import { type Authorized, type DashboardOptions, toNodeHandler } from '../../src/index.ts'
 import { opened } from './calls.ts'
 
 export interface Pages {
@@ -11,8 +11,12 @@ export interface Pages {
 }
 
 /** The dashboard of an engine as browsers find it, for a viewer who may do that. */
-export function startPages(engine: Engine, can: Authorized['can'] = 'all'): Promise<Pages> {
-  const server = createServer(toNodeHandler(opened({ engine, basePath: '/ops/belay' }, can)))
+export function startPages(
+  engine: Engine,
+  can: Authorized['can'] = 'all',
+  more: Partial<DashboardOptions> = {},
+): Promise<Pages> {
+  const server = createServer(toNodeHandler(opened({ engine, basePath: '/ops/belay', ...more }, can)))
   const stop = () => {
     server.closeAllConnections()
     server.close()

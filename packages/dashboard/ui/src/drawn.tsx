@@ -11,7 +11,7 @@ export function Drawn({
 }: {
   readonly drawing: Drawing
   readonly label: string
-  readonly role?: 'tree'
+  readonly role?: 'tree' | 'img'
   readonly children?: ComponentChildren
 }) {
   const elements = useMemo(() => shapes.map(elementOf), [shapes])

@@ -40,6 +40,27 @@ export function stored<T extends string>(name: string, choices: readonly [T, ...
   }
 }
 
+/** What this browser keeps as JSON. `decode` is given whatever stands there, and undefined if nothing does. */
+export function storedJson<T>(name: string, decode: (kept: unknown) => T): Cell<T> {
+  const key = `belay.${name}`
+  const inner = cell(decode(parsed(readItem(key))))
+  return {
+    ...inner,
+    set(value) {
+      writeItem(key, JSON.stringify(value))
+      inner.set(value)
+    },
+  }
+}
+
+function parsed(text: string | null): unknown {
+  try {
+    return text === null ? undefined : JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
 // Storage may be switched off: the choice then lasts as long as the tab.
 function readItem(key: string): string | null {
   try {

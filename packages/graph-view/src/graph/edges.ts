@@ -40,7 +40,7 @@ export function drawUndoEdge(
 }
 
 /** Straight and bent in turn, as the layout says. */
-function curve(points: readonly Point[], vertical: boolean): string {
+export function curve(points: readonly Point[], vertical: boolean): string {
   const [first, ...rest] = points
   const parts = rest.map(({ x, y }, index) => {
     const last = points[index]!

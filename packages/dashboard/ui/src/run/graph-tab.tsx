@@ -96,7 +96,7 @@ function OpenSteps({ page: { run, open }, act, isStale }: TabProps) {
 }
 
 /** To a screen reader it is a tree: right and left follow the edges, up and down stay in the layer. */
-function along(nodes: Graph['nodes']): Way {
+export function along(nodes: Graph['nodes']): Way {
   return (from, key) => {
     const node = nodes.find(({ step }) => safeText(step) === from)
     if (node === undefined) return undefined

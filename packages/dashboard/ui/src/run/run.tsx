@@ -5,6 +5,7 @@ import { Link } from 'wouter'
 import type { OfferedHere, RunPage } from '../../../src/api.ts'
 import { CAPABILITY_OF } from '../../../src/capabilities.ts'
 import { Answer, downSince } from '../answer.tsx'
+import { CompareDialog } from '../compare/ask.tsx'
 import { Status } from '../glyph.tsx'
 import { zone } from '../settings.ts'
 import { pageWithTimes } from '../shell/times.ts'
@@ -124,6 +125,7 @@ function Tab({ name, ...props }: TabProps & { readonly name: TabName }) {
 
 function Header({ page, act, isStale }: TabProps) {
   const { run, why, open } = page
+  const [isCompared, compare] = useState(false)
   const needed = open.find(({ actions }) => actions.length > 0)
   const first = needed?.actions ?? []
   const rest = page.actions.filter(
@@ -161,7 +163,11 @@ function Header({ page, act, isStale }: TabProps) {
               isOff={isStale}
             />
           ))}
+          <button type="button" class="button" onClick={() => compare(true)}>
+            Compare…
+          </button>
         </div>
+        {isCompared && <CompareDialog run={run} onClose={() => compare(false)} />}
       </div>
       <p class="run-why" aria-live="polite">
         {why}

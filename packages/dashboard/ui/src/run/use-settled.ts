@@ -1,4 +1,4 @@
-import type { ViewRun } from '@belay/graph-view'
+import type { LayoutStep, ViewRun } from '@belay/graph-view'
 import { useRef } from 'preact/hooks'
 
 /**
@@ -18,7 +18,7 @@ function isSettled(before: ViewRun, now: ViewRun): boolean {
 }
 
 /** The same array as long as the steps have the same names and edges: a large graph is laid out once. */
-export function useShape(steps: ViewRun['steps']): ViewRun['steps'] {
+export function useShape<Step extends LayoutStep>(steps: readonly Step[]): readonly Step[] {
   const last = useRef(steps)
   const isSame =
     steps.length === last.current.length &&

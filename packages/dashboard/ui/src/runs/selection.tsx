@@ -1,5 +1,6 @@
 import { useRef, useState } from 'preact/hooks'
 import { Link } from 'wouter'
+import { addressOfPair } from '../compare/ask.tsx'
 import { useKeys } from '../keys.ts'
 import { addressOf } from '../repairs/asked.ts'
 
@@ -36,6 +37,8 @@ export function SelectionBar({
   readonly query: string
 }) {
   const bar = useRef<HTMLElement>(null)
+  // An id begins with its time: the older one comes first.
+  const [first, second] = [...ids].toSorted()
   useKeys(ids.size === 0 ? {} : { a: () => bar.current?.querySelector('a')?.focus() })
   return (
     <>
@@ -50,6 +53,11 @@ export function SelectionBar({
               {name}
             </Link>
           ))}
+          {ids.size === 2 && (
+            <Link class="button" href={addressOfPair(first!, second!)}>
+              Compare
+            </Link>
+          )}
           <Link class="quiet" href={addressOf({ query })}>
             All that match
           </Link>

@@ -2,6 +2,8 @@ import { Link } from 'wouter'
 import { zone } from '../settings.ts'
 import { LIVE } from '../status.ts'
 import { useCell } from '../stored.ts'
+import { searchOf, termsOf } from './filter.ts'
+import { SaveView, useNamedViews } from './saved-views.tsx'
 
 /** Filters that are asked for often. */
 export function Views({ query }: { readonly query: string }) {
@@ -11,18 +13,20 @@ export function Views({ query }: { readonly query: string }) {
     ['Needs a person', statuses(['compensation_failed', 'parked'])],
     ['Live', statuses(LIVE)],
     ['Failed today', `status=failed&since=${midnight()}`],
+    ...useNamedViews().map(({ name, query }) => [name, searchOf(termsOf(query))] as const),
   ]
   return (
     <nav class="views" aria-label="Views">
       {views.map(([name, search]) => (
         <Link
-          key={name}
+          key={`${name} ${search}`}
           href={`/runs${search && `?${search}`}`}
           aria-current={query === search ? 'true' : undefined}
         >
           {name}
         </Link>
       ))}
+      <SaveView query={query} />
     </nav>
   )
 }

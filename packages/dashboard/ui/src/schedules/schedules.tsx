@@ -5,6 +5,7 @@ import { Answer, Blank } from '../answer.tsx'
 import { Glyph, Status } from '../glyph.tsx'
 import { Icon } from '../icons.tsx'
 import { useLive } from '../live.ts'
+import { nameInPath } from '../path.ts'
 import { zone } from '../settings.ts'
 import { withTimes } from '../shell/times.ts'
 import { useCell } from '../stored.ts'
@@ -19,11 +20,6 @@ import { pageZone } from './zoned.ts'
 export function Schedules({ name }: { readonly name: string | undefined }) {
   useCell(zone)
   return name === undefined ? <List /> : <OneSchedule name={nameInPath()} />
-}
-
-/** As it stands in the address: what the router gives is decoded by half, so that a `%252F` of a name would be a slash. */
-function nameInPath(): string {
-  return decodeURIComponent(location.pathname.split('/').at(-1)!)
 }
 
 /** Its page is the query of its address, as the server takes it. */

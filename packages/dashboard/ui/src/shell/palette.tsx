@@ -7,6 +7,7 @@ import { read } from '../api.ts'
 import { Dialog } from '../dialog.tsx'
 import { Glyph } from '../glyph.tsx'
 import { ID } from '../runs/filter.ts'
+import { useNamedViews } from '../runs/saved-views.tsx'
 import { SCREENS } from '../screens.ts'
 import { wordOf } from '../status.ts'
 import { nameOf } from '../words.ts'
@@ -106,7 +107,7 @@ function Hits({ hits, chosen, go }: HitsProps) {
       {hits.map((hit, index) => (
         // biome-ignore lint/a11y/useKeyWithClickEvents: the keyboard's way is in the box above.
         <div
-          key={hit.to}
+          key={`${hit.to} ${hit.name}`}
           id={`hit-${index}`}
           role="option"
           aria-selected={index === chosen}
@@ -135,7 +136,8 @@ function useHits(text: string): readonly Hit[] {
     queryFn: ({ signal }) => runsNamed(asked, signal),
     enabled: asked.length > 1,
   })
-  const screens = PLACES.filter(({ name }) => name.toLowerCase().includes(text.toLowerCase()))
+  const named = useNamedViews().map(({ name, query }) => ({ to: `/runs?${query}`, name, about: 'view' }))
+  const screens = [...PLACES, ...named].filter(({ name }) => name.toLowerCase().includes(text.toLowerCase()))
   return [...(asked.length > 1 ? (data ?? []) : []), ...screens]
 }
 

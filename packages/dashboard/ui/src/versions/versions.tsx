@@ -1,3 +1,107 @@
+import { Link, useSearch } from 'wouter'
+import type { VersionsPage, WorkflowVersions } from '../../../src/api/versions.ts'
+import { Answer, Blank } from '../answer.tsx'
+import { useLive } from '../live.ts'
+import { nameInPath } from '../path.ts'
+import { zone } from '../settings.ts'
+import { useCell } from '../stored.ts'
+import { counted, fullInstant, instant } from '../words.ts'
+import { Diff } from './diff.tsx'
+import { LiveRuns, Workers } from './version.tsx'
+
+/** Workflows with their versions: all of them, or one with what differs. */
 export function Versions({ name }: { readonly name: string | undefined }) {
-  return <h1>Versions {name}</h1>
+  useCell(zone)
+  return name === undefined ? <List /> : <Diff workflow={nameInPath()} />
+}
+
+/** Of each workflow, in the list. */
+const SHOWN = 5
+
+function List() {
+  const search = useSearch()
+  const page = useLive<VersionsPage>(`versions${search && `?${search}`}`)
+  return (
+    <>
+      <div class="head">
+        <div class="grow">
+          <h1>Versions</h1>
+          <p>A run keeps the version that it was started with, until somebody moves it.</p>
+        </div>
+      </div>
+      <Answer of={page}>
+        {({ workflows, more, readAt }: VersionsPage) =>
+          workflows.length === 0 ? (
+            <Blank state="pending" title="No workflow is stored">
+              <p>A workflow is stored when a worker that has it starts, or with its first run.</p>
+            </Blank>
+          ) : (
+            <>
+              <Listed workflows={workflows} now={readAt} />
+              {more && (
+                <p class="pager">
+                  <Link class="button" href={`/versions?after=${encodeURIComponent(workflows.at(-1)!.name)}`}>
+                    Next
+                  </Link>
+                </p>
+              )}
+            </>
+          )
+        }
+      </Answer>
+    </>
+  )
+}
+
+function Listed({
+  workflows,
+  now,
+}: {
+  readonly workflows: readonly WorkflowVersions[]
+  readonly now: number
+}) {
+  return (
+    <table class="lines versions">
+      <caption class="sr">Workflows by name, the newest version first</caption>
+      <thead>
+        <tr>
+          <th>Workflow</th>
+          <th>Version</th>
+          <th>First stored</th>
+          <th>Live runs</th>
+          <th>Live workers that have it</th>
+        </tr>
+      </thead>
+      <tbody>
+        {workflows.flatMap(({ name, versions, stored }) =>
+          versions.slice(0, SHOWN).map((version, index) => (
+            <tr key={`${name} ${version.version}`}>
+              <td class="wrap">
+                {index === 0 && (
+                  <Link class="run-link" href={`/versions/${encodeURIComponent(name)}`}>
+                    {name}
+                  </Link>
+                )}
+                {index === SHOWN - 1 && stored > SHOWN && (
+                  <span class="weak">and {counted(stored - SHOWN, 'older version')}</span>
+                )}
+              </td>
+              <td>
+                <b>v{version.version}</b>
+              </td>
+              <td data-label="stored">
+                <time title={fullInstant(version.createdAt)}>{instant(version.createdAt, now)}</time>
+              </td>
+              <td>
+                <LiveRuns workflow={name} version={version} />
+              </td>
+              <td class="wrap" data-label="workers:">
+                <Workers version={version} />
+              </td>
+            </tr>
+          )),
+        )}
+      </tbody>
+    </table>
+  )
 }

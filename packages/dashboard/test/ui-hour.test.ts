@@ -1,0 +1,91 @@
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { ANSWERS } from './setup/answers.ts'
+import { noBrowser, startBrowser, visit } from './setup/browser.ts'
+import { type Fixture, startFixture } from './setup/fixture.ts'
+
+const MINUTES = 60
+const READS_IN_A_MINUTE = 30
+
+/** An hour of a page that reads every two seconds, on a clock of its own, with answers that all differ. */
+describe.skipIf(noBrowser)(`an hour of live updates${noBrowser ? `: ${noBrowser}` : ''}`, () => {
+  let browser: Browser
+  let fixture: Fixture
+  beforeAll(async () => {
+    ;[browser, fixture] = await Promise.all([startBrowser(), startFixture()])
+  })
+  afterAll(async () => {
+    await browser.close()
+    await fixture.stop()
+  })
+
+  it.each([
+    ['runs', 'runs?'],
+    ['runs/order:9231/timeline', 'runs/order'],
+  ])(
+    'of %s leaves the memory of the tab as it was after ten minutes',
+    async (path, read) => {
+      let asked = 0
+      fixture.answers = {
+        ...ANSWERS,
+        runs: (query) => {
+          asked += 1
+          const page = ANSWERS.runs(query)
+          const id = (index: number) =>
+            `0193${String(asked * 100 + index)
+              .padStart(4, '0')
+              .slice(-4)}${crypto.randomUUID().slice(8)}`
+          return {
+            ...page,
+            readAt: page.readAt + asked * 2_000,
+            runs: page.runs.map((run, index) => ({ ...run, id: id(index), why: `${run.why} ${asked}` })),
+          }
+        },
+        run: (name) => {
+          asked += 1
+          const page = ANSWERS.run(name)
+          return (
+            page && {
+              ...page,
+              why: `${page.why} ${asked}`,
+              run: { ...page.run, readAt: page.run.readAt + asked * 2_000 },
+            }
+          )
+        },
+      }
+      const { page, complaints } = await visit(browser, 'about:blank')
+      await page.clock.install()
+      await page.goto(fixture.url + path)
+      await page
+        .getByRole('main')
+        .getByText(/order:\d+/)
+        .first()
+        .waitFor()
+      const session = await page.context().newCDPSession(page)
+      const heap = async () => {
+        await session.send('HeapProfiler.collectGarbage')
+        const { usedSize } = await session.send('Runtime.getHeapUsage')
+        return { bytes: usedSize, elements: await page.locator('*').count() }
+      }
+      const minutes = async (count: number) => {
+        for (let n = 0; n < count * READS_IN_A_MINUTE; n += 1) {
+          const before = asked
+          await page.clock.runFor(2_000)
+          for (let turns = 0; asked === before && turns < 200; turns += 1)
+            await page.evaluate(() => undefined)
+        }
+      }
+      await minutes(10)
+      const [early, readsBefore] = [await heap(), asked]
+      await minutes(MINUTES - 10)
+      const late = await heap()
+      expect(asked - readsBefore).toBeGreaterThan((MINUTES - 10) * READS_IN_A_MINUTE * 0.9)
+      expect(late.bytes / early.bytes).toBeLessThan(1.15)
+      expect(late.elements).toBeLessThan(early.elements * 1.1)
+      expect(fixture.asked.some((one) => one.startsWith(read))).toBe(true)
+      expect(complaints()).toEqual([])
+      await page.context().close()
+    },
+    180_000,
+  )
+})
