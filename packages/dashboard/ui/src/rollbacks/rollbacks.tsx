@@ -1,3 +1,114 @@
+import { useState } from 'preact/hooks'
+import { Link } from 'wouter'
+import type { ParkedExample, ParkedGroup, ParkedPage } from '../../../src/api/parked.ts'
+import { Answer, Blank } from '../answer.tsx'
+import { useLive } from '../live.ts'
+import { ActionDialog } from '../run/action-dialog.tsx'
+import { zone } from '../settings.ts'
+import { useCell } from '../stored.ts'
+import { capped, counted, figure, fullInstant, instant, nameOf } from '../words.ts'
+import { Group } from './group.tsx'
+import type { Verb } from './verbs.ts'
+
+/** One undo of one run, about which somebody wants to do something. */
+interface Acting {
+  readonly verb: Verb
+  readonly example: ParkedExample
+  readonly group: ParkedGroup
+}
+
+/** Undos that failed for good, by their cause. */
 export function Rollbacks() {
-  return <h1>Rollbacks</h1>
+  const page = useLive<ParkedPage>('parked')
+  const [acting, act] = useState<Acting>()
+  useCell(zone)
+  return (
+    <>
+      <Answer of={page}>
+        {(answer: ParkedPage) =>
+          answer.runs.count === 0 ? <Nothing page={answer} /> : <Groups page={answer} act={act} />
+        }
+      </Answer>
+      {/* It stays while the list beneath it goes on. */}
+      {acting && (
+        <ActionDialog
+          action={{ verb: acting.verb, step: acting.example.step, denied: false }}
+          runId={acting.example.id}
+          about={`${nameOf(acting.example)}, ${acting.group.workflow} v${acting.group.version}`}
+          onClose={() => act(undefined)}
+        />
+      )}
+    </>
+  )
+}
+
+function Groups({ page, act }: { readonly page: ParkedPage; readonly act: (acting: Acting) => void }) {
+  const { groups, runs, read, more, readAt } = page
+  const undos = groups.reduce((sum, group) => sum + group.undos, 0)
+  const isPart = more || runs.capped || read < runs.count
+  return (
+    <>
+      <div class="head">
+        <div>
+          <h1>
+            {capped({ count: undos, capped: isPart })} parked {undos === 1 && !isPart ? 'undo' : 'undos'} in{' '}
+            {figure(groups.length)}
+            {more && '+'} {groups.length === 1 ? 'group' : 'groups'}
+          </h1>
+          <p>
+            Each of these undos failed for good: its run stands still, and its effect is still in the world.
+            Nobody tries again until you do. The same workflow, version, step and error are one group.
+          </p>
+        </div>
+      </div>
+      <HowMany page={page} />
+      <ul>
+        {groups.map((group, index) => (
+          <Group
+            key={JSON.stringify([group.workflow, group.version, group.step, group.error])}
+            group={group}
+            now={readAt}
+            isFirst={index === 0}
+            act={(verb, example) => act({ verb, example, group })}
+          />
+        ))}
+      </ul>
+    </>
+  )
+}
+
+function HowMany({ page: { runs, read, more, groups } }: { readonly page: ParkedPage }) {
+  return (
+    <>
+      <p class="weak" role="status">
+        {read < runs.count && `Read ${figure(read)} of ${capped(runs)} parked runs. The others follow.`}
+      </p>
+      {runs.capped && (
+        <p class="weak">
+          These are the newest {figure(runs.count)} parked runs. Once they are settled, older ones follow.
+        </p>
+      )}
+      {more && <p class="weak">These are the {counted(groups.length, 'group')} with the most runs.</p>}
+    </>
+  )
+}
+
+function Nothing({ page: { settled, readAt } }: { readonly page: ParkedPage }) {
+  return (
+    <Blank state="completed" title="No undo is parked">
+      <p>An undo that fails for good stands here until a person retries it or marks it as undone.</p>
+      {settled && (
+        <p>
+          The last one{settled.step === undefined ? '' : `, ${settled.step}`} of{' '}
+          <Link class="run-link" href={`/runs/${settled.run.id}`}>
+            {nameOf(settled.run)}
+          </Link>
+          , was {settled.action === 'skip_compensation' ? 'marked as undone' : 'retried'}{' '}
+          <time title={fullInstant(settled.at)}>{instant(settled.at, readAt)}</time>
+          {settled.by !== undefined && ` by ${settled.by}`}
+          {settled.reason === undefined ? '.' : `: ${settled.reason}`}
+        </p>
+      )}
+    </Blank>
+  )
 }
