@@ -49,7 +49,7 @@ const STAGES = [
   { name: 'proofs', command: 'npm run -s proofs -- worlds hostile releases plans faults commands' },
   { name: 'dashboard', command: 'npm run -s proofs -- dashboard' },
   { name: 'playground', command: 'npm run -s proofs -- playground', onDay: [0, 2] },
-  { name: 'presets', command: 'npm run -s proofs -- presets', onDay: [1, 4] },
+  { name: 'presets', command: 'npm run -s proofs -- presets hour', onDay: [1, 4] },
   { name: 'pages', command: 'npm run -s proofs -- pages', onDay: [3, 4] },
   { name: 'libraries', command: 'npm run -s proofs -- libraries examples', onDay: [1, 2] },
   { name: 'stores', command: 'npm run -s proofs -- pglite random compilers', onDay: [0, 2] },

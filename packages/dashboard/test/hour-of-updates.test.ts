@@ -53,9 +53,9 @@ describe.skipIf(noBrowser)(`an hour of live updates${noBrowser ? `: ${noBrowser}
           )
         },
       }
-      const { page, complaints } = await visit(browser, 'about:blank')
+      const { page, complaints } = await visit(browser, fixture.url + path)
       await page.clock.install()
-      await page.goto(fixture.url + path)
+      await page.reload()
       await page
         .getByRole('main')
         .getByText(/order:\d+/)
