@@ -156,8 +156,11 @@ describe.skipIf(noBrowser)(`versions, two runs, and saved views${noBrowser ? `: 
     await press(page, 'Enter')
     await views.getByRole('link', { name: 'A view with a name' }).waitFor()
     await look(page)
-    await page.goto(`${pages.url}health`)
+    await page.goto(`${pages.url}versions`)
+    // Once the store has answered, the keys are bound.
+    await page.getByRole('link', { name: 'parcel', exact: true }).waitFor()
     await press(page, 'Control+k')
+    await page.getByRole('dialog').waitFor()
     await page.keyboard.type('A view with')
     await page.getByRole('option', { name: 'A view with a name' }).waitFor()
     await press(page, 'Enter')
