@@ -118,7 +118,7 @@ describe.skipIf(noBrowser)(`many runs, repaired${noBrowser ? `: ${noBrowser}` : 
   })
 
   it('by keyboard alone: chosen runs are paused, and a filter of the same page goes on', async () => {
-    const { page, complaints } = await open('runs?workflow=idle')
+    const { page, complaints } = await open('runs?workflow=idle&status=waiting')
     await shown(page, 'idle:1')
     await press(page, 'j', 'x', 'j', 'x')
     await shown(page, '2 selected')
