@@ -1,5 +1,6 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { ParkedPage } from '../src/api/parked.ts'
 import { axeFindings, noBrowser, SIZES, sideways, startBrowser, THEMES, visit } from './setup/browser.ts'
 import { isAt, press, pressUntil, tabTo } from './setup/keyboard.ts'
 import { type Pages, startPages } from './setup/pages.ts'
@@ -47,7 +48,7 @@ describe.skipIf(noBrowser)(`parked undos${noBrowser ? `: ${noBrowser}` : ''}`, (
     const { page } = await open()
     expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('10 parked undos in 3 groups')
     await orders(page)
-      .getByText('14 effects stay in the world, in 7 runs. The undo was tried 1 time in each.')
+      .getByText('14 effects stay in the world, in 7 runs. The undo was tried once in each.')
       .waitFor()
     expect(await orders(page).getByRole('row').count()).toBe(6)
     await orders(page).getByRole('link', { name: 'All parked runs of order v3' }).click()
@@ -79,6 +80,25 @@ describe.skipIf(noBrowser)(`parked undos${noBrowser ? `: ${noBrowser}` : ''}`, (
     expect(await mark.getAttribute('title')).toContain('you lack undo.skip')
     await page.context().close()
     own.stop()
+  })
+
+  it('says how many are read so far, and why a repair is not counted', async () => {
+    const { page } = await visit(browser, 'about:blank')
+    await page.route('**/api/parked', async (route) => {
+      const answer = (await (await route.fetch()).json()) as ParkedPage
+      await route.fulfill({ json: { ...answer, read: 200, runs: { count: 1_000, capped: true } } })
+    })
+    await page.route('**/api/repairs', (route) =>
+      route.request().method() === 'POST'
+        ? route.fulfill({ status: 409, json: { code: 'conflict', message: HOSTILE } })
+        : route.continue(),
+    )
+    await page.goto(`${pages.url}rollbacks`)
+    await page.getByText('Read 200 of 1,000+ parked runs. The others follow.').waitFor()
+    expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('10+ parked undos in 3 groups')
+    await orders(page).getByRole('button', { name: 'Retry 7…' }).click()
+    await page.getByRole('alert').getByText(HOSTILE).waitFor()
+    await page.context().close()
   })
 
   it('by keyboard alone: all of a group, then the others, until nothing is parked', async () => {

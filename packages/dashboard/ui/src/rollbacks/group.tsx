@@ -6,7 +6,7 @@ import { MayButton } from '../may-button.tsx'
 import { useAsk } from '../repairs/new.tsx'
 import { VERBS as WORDS } from '../run/verbs.ts'
 import { Strip } from '../strip.tsx'
-import { counted, figure, fullInstant, instant, nameOf, span } from '../words.ts'
+import { age, counted, figure, fullInstant, instant, nameOf } from '../words.ts'
 import { bulkWords, VERBS, type Verb } from './verbs.ts'
 
 interface GroupProps {
@@ -19,7 +19,7 @@ interface GroupProps {
 
 /** What failed, in how many runs and since when; and what repairs them all. */
 export function Group({ group, now, isFirst, act }: GroupProps) {
-  const { workflow, version, step, error, undos, since, times } = group
+  const { workflow, version, step, error, undos, since } = group
   // The group may change its place: what somebody opened or closed stays so.
   const [isOpen] = useState(isFirst)
   return (
@@ -34,7 +34,7 @@ export function Group({ group, now, isFirst, act }: GroupProps) {
           </h2>
           <p class="cause-error">{error}</p>
         </div>
-        <Bars figures={times} />
+        <Bars figures={group.times} />
         <p class="cause-count">
           <b>{figure(undos)}</b>
           <span class="weak">
@@ -52,9 +52,14 @@ export function Group({ group, now, isFirst, act }: GroupProps) {
 }
 
 function inWords({ remain, attempts: [least, most], runs }: ParkedGroup): string {
-  const times = least === most ? counted(most, 'time') : `${least} to ${counted(most, 'time')}`
+  const tried = least === most ? times(most) : `${least} to ${times(most)}`
   const stay = `${counted(remain, 'effect')} ${remain === 1 ? 'stays' : 'stay'} in the world`
-  return `${stay}, in ${counted(runs.length, 'run')}. The undo was tried ${times}${runs.length === 1 ? '' : ' in each'}.`
+  const each = runs.length === 1 ? '' : ' in each'
+  return `${stay}, in ${counted(runs.length, 'run')}. The undo was tried ${tried}${each}.`
+}
+
+function times(count: number): string {
+  return count === 1 ? 'once' : counted(count, 'time')
 }
 
 /** Of the error in the label of a button, which tells groups of one step apart. */
@@ -90,7 +95,7 @@ function ForAll({ group, isFirst }: Pick<GroupProps, 'group' | 'isFirst'>) {
           </MayButton>
         ))}
       </p>
-      <p class="weak">To mark calls nobody: the effect stays.</p>
+      <p class="weak">Marking calls nobody: the effect stays.</p>
       {problem && (
         <p class="outcome refused" role="alert">
           {problem}
@@ -101,7 +106,7 @@ function ForAll({ group, isFirst }: Pick<GroupProps, 'group' | 'isFirst'>) {
 }
 
 function Examples({
-  group: { workflow, version, examples, undos, last },
+  group: { workflow, version, step, examples, undos, last },
   now,
   act,
 }: Omit<GroupProps, 'isFirst'>) {
@@ -123,14 +128,20 @@ function Examples({
         </thead>
         <tbody>
           {examples.map((example) => (
-            <Row key={`${example.id} ${example.step}`} example={example} now={now} act={act} />
+            <Row
+              key={`${example.id} ${example.step}`}
+              example={example}
+              now={now}
+              act={act}
+              isItem={example.step !== step}
+            />
           ))}
         </tbody>
       </table>
       <p>
         {undos > examples.length && (
           <span class="weak">
-            These are the newest {examples.length}, the last of{' '}
+            These are {examples.length} of {figure(undos)}, of the newest runs. The last was parked{' '}
             <time title={fullInstant(last)}>{instant(last, now)}</time>.{' '}
           </span>
         )}
@@ -142,7 +153,12 @@ function Examples({
   )
 }
 
-function Row({ example, now, act }: Pick<GroupProps, 'now' | 'act'> & { readonly example: ParkedExample }) {
+function Row({
+  example,
+  now,
+  act,
+  isItem,
+}: Pick<GroupProps, 'now' | 'act'> & { readonly example: ParkedExample; readonly isItem: boolean }) {
   const { id, step, since, remain, steps } = example
   return (
     <tr>
@@ -150,14 +166,14 @@ function Row({ example, now, act }: Pick<GroupProps, 'now' | 'act'> & { readonly
         <Link class="run-link" href={`/runs/${id}`} title={id}>
           {nameOf(example)}
         </Link>{' '}
-        <span class="weak">{step}</span>
+        {isItem && <span class="weak">{step}</span>}
       </td>
       <td>
         <Strip steps={steps} quiet={false} />
       </td>
       <td>
         <time title={fullInstant(since)}>{instant(since, now)}</time>{' '}
-        <span class="weak">for {span(now - since)}</span>
+        <span class="weak">for {age(now - since)}</span>
       </td>
       <td>{counted(remain, 'effect')}</td>
       <td class="last">
