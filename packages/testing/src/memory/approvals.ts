@@ -5,7 +5,7 @@ import { goesForward } from './stop.ts'
 // Small, so that tests reach the limit.
 const LOOKED_AT_MAX = 100
 
-/** One page of the steps that wait for an approval: by run, newest first, then by step. */
+/** One page of the steps that wait for an approval, or for a signal: by run, newest first, then by step. */
 export function findApprovals(rows: Rows, request: ApprovalsRequest): FoundApprovals {
   const { after, limit } = request
   const live = [...rows.liveRunsByAge()].reverse()
@@ -28,12 +28,12 @@ export function findApprovals(rows: Rows, request: ApprovalsRequest): FoundAppro
   return { approvals, cursor, more: part.length === LOOKED_AT_MAX }
 }
 
-/** The numbers of the run's approval steps that match the request. */
-function approvalsOf({ definition }: RunRow, { workflow, step }: ApprovalsRequest): readonly number[] {
+/** The numbers of the run's steps of this kind that match the request. */
+function approvalsOf({ definition }: RunRow, { kind, workflow, step }: ApprovalsRequest): readonly number[] {
   const { name, shape } = definition.saved
   if (workflow !== undefined && workflow !== name) return []
   return shape.steps.flatMap((each, number) =>
-    each.kind === 'approval' && (step === undefined || step === each.name) ? [number] : [],
+    each.kind === kind && (step === undefined || step === each.name) ? [number] : [],
   )
 }
 
@@ -43,15 +43,23 @@ function pendingApprovals(run: RunRow, request: ApprovalsRequest): readonly Appr
   const { runId, workflow, key } = run
   return approvalsOf(run, request).flatMap((number) => {
     const { status, waitingSince, availableAt } = run.steps[number]!
-    if (status !== 'waiting' || (after?.runId === runId && !isBehind(run, number, after.step))) return []
+    if (
+      status !== 'waiting' ||
+      (after?.runId === runId && !isBehind(run, number, { ...request, step: after.step }))
+    )
+      return []
     const step = shape.steps[number]!.name
     return [{ runId, workflow, version, key, step, since: waitingSince!, timeoutAt: availableAt }]
   })
 }
 
-/** If the step is no approval of the run any more, nothing comes after it: the next page begins with the next run. */
-function isBehind({ definition }: RunRow, number: number, place: string | null): boolean {
+/** If the step is none of the run any more, nothing comes after it: the next page begins with the next run. */
+function isBehind(
+  { definition }: RunRow,
+  number: number,
+  { kind: own, step: place }: Pick<ApprovalsRequest, 'kind'> & { readonly step: string | null },
+): boolean {
   const { steps } = definition.saved.shape
-  const at = steps.findIndex(({ name, kind }) => name === place && kind === 'approval')
+  const at = steps.findIndex(({ name, kind }) => name === place && kind === own)
   return at >= 0 && number > at
 }

@@ -32,6 +32,20 @@ describe('approvals.pending()', () => {
     ])
   })
 
+  it('signals.pending() lists the steps that wait for a signal', async () => {
+    const { clock, worker } = engines()
+    const engine = await worker({ workflows: [expense, quiet] })
+    const run = await engine.run(quiet, undefined, { key: 'q1' })
+    await engine.run(expense)
+    await clock.advance('1s')
+    expect(await engine.signals.pending()).toMatchObject([
+      { runId: run.id, workflow: 'quiet', version: 1, key: 'q1', step: 'go', timeoutAt: undefined },
+    ])
+    await run.signal('go')
+    expect(await engine.signals.pending()).toEqual([])
+    await expect(engine.signals.pending({ limit: 0 })).rejects.toThrow('signals.pending()')
+  })
+
   it('is empty again once everything is decided', async () => {
     const { clock, worker } = engines()
     const engine = await worker({ workflows: [expense] })

@@ -5,12 +5,7 @@ import type { Statement } from '../connection/statement.ts'
 import { forwardStatuses } from '../rows/run-statuses.ts'
 import { stepIs } from '../rows/step-lookup.ts'
 
-/**
- * Part of a walk over the steps that wait for an approval, from a given place: by run, newest first, then by step. Guarantee: it reads a bounded
- * number of runs, and only live runs of workflows that have approvals. Index: steps of definitions that are approvals; runs by (workflow, status,
- * id), once for each such workflow and live status; then primary keys. No locks.
- */
-export const findPendingApprovals: Statement<{
+interface Found {
   readonly looked_at: number
   readonly last_id: string | null
   readonly run_id: string | null
@@ -20,14 +15,21 @@ export const findPendingApprovals: Statement<{
   readonly step: string
   readonly since: number
   readonly timeout_at: number | null
-}> = {
-  name: 'find_pending_approvals',
+}
+
+/**
+ * Part of a walk over the steps that wait for an approval, or for a signal, from a given place: by run, newest first, then by step. Guarantee: it reads
+ * a bounded number of runs, and only live runs of workflows that have such steps. Index: steps of definitions that are approvals, for signals all steps of definitions; runs by (workflow, status,
+ * id), once for each such workflow and live status; then primary keys. No locks.
+ */
+const findPending = (kind: ApprovalsRequest['kind']): Statement<Found> => ({
+  name: `find_pending_${kind}s`,
   text: `
 with asking_workflows as materialized (
   select distinct d.name
   from belay.workflow_definition_steps ds
   join belay.workflow_definitions d on d.id = any (array[ds.definition_id])
-  where ds.kind = 'approval' and ($1::text is null or d.name = $1::text) and ($2::text is null or ds.name = $2::text)
+  where ds.kind = '${kind}' and ($1::text is null or d.name = $1::text) and ($2::text is null or ds.name = $2::text)
 ),
 looked_at_runs as materialized (
   select found.id, found.definition_id, found.workflow, found.key, 'waiting' as waiting
@@ -49,7 +51,7 @@ looked_at_runs as materialized (
 pending_approvals as materialized (
   select r.id, r.workflow, d.version, r.key, ds.step as number, ds.name, s.waiting_since, s.available_at
   from looked_at_runs r
-  join belay.workflow_definition_steps ds on ds.definition_id = any (array[r.definition_id]) and ds.kind = 'approval'
+  join belay.workflow_definition_steps ds on ds.definition_id = any (array[r.definition_id]) and ds.kind = '${kind}'
   join belay.workflow_definitions d on d.id = any (array[r.definition_id])
   join belay.workflow_steps s on s.run_id = any (array[r.id]) and ${stepIs('s', 'ds.step')}
   where s.status = any (array[r.waiting])
@@ -57,7 +59,7 @@ pending_approvals as materialized (
     -- In the run where the walk goes on, only steps after the given one; without one, none.
     and (r.id < $3::uuid or ds.step > (
       select place.step from belay.workflow_definition_steps place
-      where place.definition_id = any (array[r.definition_id]) and place.kind = 'approval' and place.name = $4::text
+      where place.definition_id = any (array[r.definition_id]) and place.kind = '${kind}' and place.name = $4::text
     ))
   order by r.id desc, ds.step
   limit $6::int
@@ -68,7 +70,9 @@ select (select count(*)::int from looked_at_runs) as looked_at, (select id from 
 from (values (1)) as one_row
 left join pending_approvals p on true
 order by p.id desc, p.number`,
-}
+})
+
+export const FIND_PENDING = { approval: findPending('approval'), signal: findPending('signal') }
 
 // Runs read by one statement: some milliseconds, even if none of them waits.
 const LOOKED_AT_MAX = 1_000
@@ -79,9 +83,9 @@ export async function findApprovals(
   connection: Connection,
   request: ApprovalsRequest,
 ): Promise<FoundApprovals> {
-  const { workflow = null, step = null, after, limit } = request
+  const { kind, workflow = null, step = null, after, limit } = request
   if (after !== null && !isUuid(after.runId)) return { approvals: [], cursor: after, more: false }
-  const rows = await connection.query(findPendingApprovals, [
+  const rows = await connection.query(FIND_PENDING[kind], [
     workflow,
     step,
     after?.runId ?? NEWEST,

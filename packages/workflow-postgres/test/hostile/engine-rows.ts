@@ -108,6 +108,12 @@ export const ENGINE_ROWS: readonly Row<World>[] = [
     args: () => [{}],
     options: { 0: ['workflow', 'step', 'before', 'before.runId', 'before.step', 'limit'] },
   },
+  {
+    name: 'signals.pending',
+    call: ({ engine }, filter) => engine.signals.pending(filter),
+    args: () => [{}],
+    options: { 0: ['workflow', 'step', 'before', 'before.runId', 'before.step', 'limit'] },
+  },
   { name: 'engine.gauges', call: ({ engine }) => engine.gauges(), args: () => [] },
   { name: 'engine.queue', call: ({ engine }) => engine.queue(), args: () => [] },
   { name: 'workflows.list', call: ({ engine }) => engine.workflows.list(), args: () => [] },

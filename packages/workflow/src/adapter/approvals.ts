@@ -1,5 +1,7 @@
-/** Which approvals to look for, and where to begin. */
+/** Which waits to look for, and where to begin. */
 export interface ApprovalsRequest {
+  /** Steps that wait for a decision, or for a signal. */
+  readonly kind: 'approval' | 'signal'
   readonly workflow?: string | undefined
   /** The step's name. */
   readonly step?: string | undefined
@@ -15,7 +17,7 @@ export interface ApprovalPosition {
   readonly step: string | null
 }
 
-/** One page of the approvals that runs wait for, newest run first. */
+/** One page of the approvals, or signals, that runs wait for, newest run first. */
 export interface FoundApprovals {
   readonly approvals: readonly ApprovalRecord[]
   /** Where the next page begins. It also passes runs that were read and wait for nothing. */
@@ -24,7 +26,7 @@ export interface FoundApprovals {
   readonly more: boolean
 }
 
-/** A step that waits for a decision. */
+/** A step that waits for a decision, or for a signal. */
 export interface ApprovalRecord {
   readonly runId: string
   readonly workflow: string

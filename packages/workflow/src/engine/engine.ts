@@ -50,6 +50,8 @@ export class Engine extends RunVerbs implements AsyncDisposable {
   readonly workers: Workers
   /** Approvals that wait for a decision, across runs. */
   readonly approvals: Approvals
+  /** Steps that wait for a signal, across runs. */
+  readonly signals: Approvals
   /** Schedules that start runs at fixed times. */
   readonly schedules: Schedules
   /** How many steps and runs may be under way at once: looked at, and changed at run time. */
@@ -95,7 +97,8 @@ export class Engine extends RunVerbs implements AsyncDisposable {
     this.workflows = new Workflows(adapter, () => this.#assertOpen())
     this.workers = new Workers(adapter)
     this.schedules = this.#openSchedules()
-    this.approvals = new Approvals(adapter, () => this.#assertOpen())
+    this.approvals = new Approvals(adapter, () => this.#assertOpen(), 'approval')
+    this.signals = new Approvals(adapter, () => this.#assertOpen(), 'signal')
     this.limits = this.#openLimits()
     const onDelivered = (definitionId: number) => this.#working.wakeFor(definitionId)
     this.#signals = new Signals({ adapter, registry: this.#registry, settings, onDelivered })

@@ -1,4 +1,4 @@
-import type { ApprovalPosition, ApprovalRecord } from '@belay/workflow/adapter'
+import type { ApprovalPosition, ApprovalRecord, ApprovalsRequest } from '@belay/workflow/adapter'
 import { expect } from 'vitest'
 import type { Cases } from '../case.ts'
 import { completed, type Edges, type Graph, waiting } from '../scenario/index.ts'
@@ -21,11 +21,8 @@ async function waitingRun(given: Scenario, graph: Graph, key?: string): Promise<
   return run
 }
 
-async function find(
-  given: Scenario,
-  request: { workflow?: string; step?: string; after?: ApprovalPosition | null; limit?: number } = {},
-) {
-  return given.adapter.findApprovals({ after: null, limit: 100, ...request })
+async function find(given: Scenario, request: Partial<ApprovalsRequest> = {}) {
+  return given.adapter.findApprovals({ kind: 'approval', after: null, limit: 100, ...request })
 }
 
 const places = (approvals: readonly ApprovalRecord[]) => approvals.map(({ runId, step }) => [runId, step])
@@ -75,6 +72,22 @@ export const approvalCases: Cases = {
     await given.signal(run, 'decided')
 
     expect(places((await find(given)).approvals)).toEqual([[run.id, 'ask']])
+  },
+
+  'steps that wait for a signal are found alone, and paged through': async (given) => {
+    const edges = { ask: [], paid: [], sent: [], gone: [] }
+    const kinds = { ask: 'approval', paid: 'signal', sent: 'signal', gone: 'signal' } as const
+    const run = await given.start(await given.graph('mixed', edges, 1, kinds))
+    const worker = await given.worker()
+    const claims = await worker.claimsOf(run, 'ask', 'paid', 'sent', 'gone')
+    await worker.settle(claims.map((claim) => waiting(claim, null)))
+    await given.signal(run, 'gone')
+
+    const first = await find(given, { kind: 'signal', limit: 1 })
+    expect(places(first.approvals)).toEqual([[run.id, 'paid']])
+    const next = await find(given, { kind: 'signal', after: first.cursor })
+    expect(places(next.approvals)).toEqual([[run.id, 'sent']])
+    expect((await find(given, { kind: 'signal', step: 'ask' })).approvals).toEqual([])
   },
 
   'ended and stopped runs have no pending approvals; paused runs do': async (given) => {

@@ -181,7 +181,12 @@ export class Side {
   }
 
   async #approvals(): Promise<unknown> {
-    const { approvals } = await this.adapter.findApprovals({ after: null, limit: UNLIMITED })
+    const found = await Promise.all(
+      (['approval', 'signal'] as const).map((kind) =>
+        this.adapter.findApprovals({ kind, after: null, limit: UNLIMITED }),
+      ),
+    )
+    const approvals = found.flatMap((page) => page.approvals)
     const instant = (at: number | null) => (at === null ? null : Math.round(at - this.#translation.startedAt))
     // As separate lists, since their order counts.
     return {

@@ -1,4 +1,4 @@
-import type { Adapter, ApprovalPosition, ApprovalRecord } from '../../adapter/index.ts'
+import type { Adapter, ApprovalPosition, ApprovalRecord, ApprovalsRequest } from '../../adapter/index.ts'
 import {
   checkFilter,
   id,
@@ -21,7 +21,7 @@ export interface PendingApprovalsOptions {
   readonly limit?: number | undefined
 }
 
-/** A step that waits for somebody's decision. */
+/** A step that waits for somebody's decision, or, if it is one of `engine.signals`, for a signal. */
 export interface PendingApproval {
   readonly runId: string
   readonly workflow: string
@@ -52,30 +52,34 @@ const FILTER = {
   limit: { sets: 'how many approvals are read at most', takes: wholeNumber(1, 1_000), default: 100 },
 } satisfies OptionTable
 
-/** Approvals across runs. */
+/** Approvals across runs, or, as `engine.signals`, steps that wait for a signal. */
 export class Approvals {
   readonly #adapter: Adapter
   readonly #assertOpen: () => void
+  readonly #kind: ApprovalsRequest['kind']
 
-  constructor(adapter: Adapter, assertOpen: () => void) {
+  /** @internal */
+  constructor(adapter: Adapter, assertOpen: () => void, kind: ApprovalsRequest['kind']) {
     this.#adapter = adapter
     this.#assertOpen = assertOpen
+    this.#kind = kind
   }
 
   /**
-   * Lists steps that wait for a decision, newest run first, one page at a time. Leaves out approvals whose dependencies have not completed,
-   * although they can already be decided. The cost grows with the number of live runs of workflows that have approvals.
+   * Lists steps that wait for a decision, or for a signal, newest run first, one page at a time. Leaves out those whose dependencies have not completed,
+   * although they can already be decided, or sent. The cost grows with the number of live runs of workflows that have such steps.
    *
    * @throws BelayError `invalid_option`, `engine_closed`, and the store's errors.
    */
   async pending(options: PendingApprovalsOptions = {}): Promise<readonly PendingApproval[]> {
     this.#assertOpen()
-    const { workflow, step, before, limit } = checkFilter('approvals.pending()', options, FILTER)
+    const { workflow, step, before, limit } = checkFilter(`${this.#kind}s.pending()`, options, FILTER)
     await this.#adapter.open()
     const approvals: ApprovalRecord[] = []
     let position: ApprovalPosition | null = before ?? null
     for (let more = true; more && approvals.length < limit; ) {
       const found = await this.#adapter.findApprovals({
+        kind: this.#kind,
         workflow,
         step,
         after: position,
