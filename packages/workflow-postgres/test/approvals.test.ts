@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { inSchema } from '../src/connection/statement.ts'
 import { SESSION_SETTINGS } from '../src/postgres/session.ts'
-import { FIND_PENDING } from '../src/signals/find-approvals.ts'
+import { findPendingApprovals } from '../src/signals/find-approvals.ts'
 import { createDatabase, createStore, servers, type TestDatabase } from './setup/database.ts'
 
 const SESSIONS = {
@@ -53,7 +53,7 @@ describe.each(servers)('looking for pending approvals on $name', ({ url }) => {
     try {
       await client.query(settings)
       const { rows } = await client.query<{ 'QUERY PLAN': unknown }>(
-        `explain (analyze, format json) ${inSchema(FIND_PENDING.approval.text, schema)}`,
+        `explain (analyze, format json) ${inSchema(findPendingApprovals.text, schema)}`,
         [null, null, 'f'.repeat(32), null, 1_000, 100],
       )
       const plan = rows[0]!['QUERY PLAN']

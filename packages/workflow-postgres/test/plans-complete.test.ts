@@ -88,7 +88,11 @@ const NOT_HOT: Readonly<Record<string, readonly string[]>> = {
     'push_back_limits',
     'set_limit',
   ],
-  'a person asked for it, and it counts those that wait': ['read_limits', 'read_limit_waits'],
+  'a person asked for it, and it counts those that wait': [
+    'read_limits',
+    'read_limit_lines',
+    'read_limit_waits',
+  ],
   'a person asked for it, and it looks at some of those that wait': ['read_limit_circles'],
   'it inserts, and looks up only the ids and keys that are taken, and parents by their keys': [
     'insert_runs',

@@ -60,7 +60,7 @@ import { keptRepeatRounds, repeatRounds } from '../src/settle/repeat-rounds.ts'
 import { keptRequeueAttempts, requeueAttempts } from '../src/settle/requeue-attempts.ts'
 import { keptWaitAttempts, waitAttempts } from '../src/settle/wait-attempts.ts'
 import { deliverSignalsStatement, readRefusedSignals } from '../src/signals/deliver-signals.ts'
-import { FIND_PENDING } from '../src/signals/find-approvals.ts'
+import { findPendingApprovals, findPendingSignals } from '../src/signals/find-approvals.ts'
 import { findCalls } from '../src/start/find-calls.ts'
 import { readCollectedCalls, readCollections } from '../src/start/read-collections.ts'
 import { changeCollectingRuns, writeCollections } from '../src/start/write-collections.ts'
@@ -236,8 +236,8 @@ export const HOT: readonly (readonly [Statement<unknown>, string])[] = [
   [readDrainedRuns, `'{1,2}', 100, '{}'`],
   [readDrainedOf, `'{1,2}', 100, '{}', ${RUN_IDS}`],
   [findEndedRuns, `4e12, '{completed,failed}', null, false, 0, '${'0'.repeat(32)}', 10000, ${BATCH}, null`],
-  [FIND_PENDING.approval, `null, null, '${'f'.repeat(32)}', null, 1000, 100`],
-  [FIND_PENDING.signal, `null, null, '${'f'.repeat(32)}', null, 1000, 100`],
+  [findPendingApprovals, `null, null, '${'f'.repeat(32)}', null, 1000, 100`],
+  [findPendingSignals, `null, null, '${'f'.repeat(32)}', null, 1000, 100`],
   [pruneEndedRuns, `${RUN_IDS}, 4e12`],
   [findEnds, `'{1,2}', '{0,0}', 200`],
   [wakeParentsStatement, RUN_IDS],

@@ -177,6 +177,7 @@ describe.each(servers)('the documented rights, on $name', ({ url }) => {
     await engine.workers.list()
     await engine.approvals.pending()
     await engine.signals.pending()
+    await engine.limits.lines('any')
     expect((await engine.doctor()).findings.filter(({ type }) => type !== 'failing_runs')).toEqual([])
     expect((await engine.prune({ olderThan: 0 })).pruned).toBeGreaterThan(0)
   })

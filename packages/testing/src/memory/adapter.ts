@@ -23,6 +23,7 @@ import { findDefinition, listDefinitions, readDefinitions, saveDefinitions } fro
 import { expireRuns, upcoming } from './due.ts'
 import { dump } from './dump.ts'
 import { readLimitCircles } from './limit-circles.ts'
+import { readLimitLines } from './limit-lines.ts'
 import {
   declareLimits,
   findOlderRuns,
@@ -230,6 +231,7 @@ export class MemoryAdapter<C extends Clock = VirtualClock> implements Adapter, A
   declareLimits: Verb<'declareLimits'> = (limits) => this.#verb(() => declareLimits(this.#rows, limits))
   setLimit: Verb<'setLimit'> = (request) => this.#change(() => setLimit(this.#rows, request))
   readLimits: Verb<'readLimits'> = (names) => this.#verb(() => readLimits(this.#rows, names))
+  readLimitLines: Verb<'readLimitLines'> = (request) => this.#verb(() => readLimitLines(this.#rows, request))
   readLimitCircles: Verb<'readLimitCircles'> = (request) =>
     this.#verb(() => readLimitCircles(this.#rows, request?.runId))
   readLimitWaits: Verb<'readLimitWaits'> = (runId) => this.#verb(() => readLimitWaits(this.#rows, runId))

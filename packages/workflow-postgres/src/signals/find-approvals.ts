@@ -72,7 +72,8 @@ left join pending_approvals p on true
 order by p.id desc, p.number`,
 })
 
-export const FIND_PENDING = { approval: findPending('approval'), signal: findPending('signal') }
+export const findPendingApprovals = findPending('approval')
+export const findPendingSignals = findPending('signal')
 
 // Runs read by one statement: some milliseconds, even if none of them waits.
 const LOOKED_AT_MAX = 1_000
@@ -85,7 +86,7 @@ export async function findApprovals(
 ): Promise<FoundApprovals> {
   const { kind, workflow = null, step = null, after, limit } = request
   if (after !== null && !isUuid(after.runId)) return { approvals: [], cursor: after, more: false }
-  const rows = await connection.query(FIND_PENDING[kind], [
+  const rows = await connection.query(kind === 'signal' ? findPendingSignals : findPendingApprovals, [
     workflow,
     step,
     after?.runId ?? NEWEST,

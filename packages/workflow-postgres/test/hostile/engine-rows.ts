@@ -101,6 +101,12 @@ export const ENGINE_ROWS: readonly Row<World>[] = [
     call: ({ engine }, name) => engine.limits.get(name as never),
     args: () => ['hostile'],
   },
+  {
+    name: 'limits.lines',
+    call: ({ engine }, name, options) => engine.limits.lines(name as never, options as never),
+    args: () => ['hostile', {}],
+    options: { 1: ['limit'] },
+  },
   { name: 'limits.list', call: ({ engine }) => engine.limits.list(), args: () => [] },
   {
     name: 'approvals.pending',

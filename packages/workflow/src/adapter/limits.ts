@@ -108,6 +108,17 @@ export interface LimitWait {
   readonly at: number | null
 }
 
+/** The use of one key of a limit. */
+export interface LimitLineUse {
+  readonly key: string
+  /** Slots taken now. */
+  readonly inUse: number
+  /** Steps that wait for a slot. */
+  readonly waiting: number
+  /** The run of the step that waits first, and since when: epoch milliseconds, store clock. Null if none waits. */
+  readonly first: { readonly runId: string; readonly since: number } | null
+}
+
 /** A step that waits for a slot which an ancestor of its run holds, until that ancestor's run has ended. The ancestor waits for this run. */
 export interface LimitCircle {
   readonly runId: string
@@ -166,6 +177,9 @@ export interface LimitVerbs {
 
   /** Limits by name, of these names or all of them. */
   readLimits(names?: readonly string[]): Promise<readonly LimitRecord[]>
+
+  /** Up to `max` keys of a limit with taken slots or waiting steps: most waiting first, then most taken, then by key. */
+  readLimitLines(request: { readonly limit: string; readonly max: number }): Promise<readonly LimitLineUse[]>
 
   /** The steps of a run that wait for slots, by step. */
   readLimitWaits(runId: string): Promise<readonly LimitWait[]>

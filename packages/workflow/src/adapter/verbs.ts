@@ -119,6 +119,7 @@ export const VERBS = {
   declareLimits: { purpose: 'limits', lostAnswer: 'again' },
   setLimit: { purpose: 'limits', lostAnswer: 'again' },
   readLimits: { purpose: 'limits', lostAnswer: 'again' },
+  readLimitLines: { purpose: 'limits', lostAnswer: 'again' },
   readLimitWaits: { purpose: 'limits', lostAnswer: 'again' },
   readLimitCircles: { purpose: 'limits', lostAnswer: 'again' },
   pushBackLimits: { purpose: 'limits', lostAnswer: 'again' },

@@ -15,7 +15,13 @@ export type { BulkProgress, BulkRefusal, BulkResult, RefusedRun } from './contro
 export type { CancelOptions } from './control/control.ts'
 export type { DropOptions, DroppedRuns } from './control/drop-forgotten.ts'
 export type { RunHistoryEntry } from './control/history.ts'
-export type { LimitSetting, LimitSnapshot, Limits, RateSnapshot } from './control/limits.ts'
+export type {
+  LimitLineSnapshot,
+  LimitSetting,
+  LimitSnapshot,
+  Limits,
+  RateSnapshot,
+} from './control/limits.ts'
 export type { ActionOptions, WithinActionOptions } from './control/options.ts'
 export type { DoctorOptions, DoctorReport } from './diagnosis/doctor.ts'
 export type {

@@ -43,6 +43,27 @@ export const limitCases: Cases = {
     await finish(given, worker, runs)
   },
 
+  'the keys of a limit are read with their use, the longest line first': async (given) => {
+    const { worker, claims, runs } = await started(given, { slots: 1, runs: 5 })
+    const keys = ['a', 'b', 'b', 'b', 'a']
+    const since = await given.adapter.now()
+    await worker.settle(claims.map((claim, at) => enters(claim, entry(LIMIT, keys[at]))))
+
+    const lines = await given.adapter.readLimitLines({ limit: LIMIT, max: 10 })
+
+    expect(lines).toEqual([
+      { key: 'b', inUse: 1, waiting: 2, first: { runId: runs[2]!.id, since: expect.closeTo(since, -3) } },
+      { key: 'a', inUse: 1, waiting: 1, first: { runId: runs[4]!.id, since: expect.closeTo(since, -3) } },
+    ])
+    expect(await given.adapter.readLimitLines({ limit: LIMIT, max: 1 })).toEqual(lines.slice(0, 1))
+    expect(await given.adapter.readLimitLines({ limit: 'none', max: 10 })).toEqual([])
+    await given.operate(runs[4]!).pause()
+    expect(await given.adapter.readLimitLines({ limit: LIMIT, max: 10 })).toMatchObject([
+      { key: 'b', waiting: 2 },
+      { key: 'a', inUse: 1, waiting: 0, first: null },
+    ])
+  },
+
   'attempts of different calls meet the same limit': async (given) => {
     const { worker, claims, runs } = await started(given, { slots: 1, runs: 2 })
 

@@ -129,6 +129,7 @@ export async function applyLimitCommand(
         limits: (await adapter.readLimits()).map((limit) => comparableLimit(limit, side)),
         older: [await olderRuns(adapter, null, 100), await olderRuns(adapter, KEYS[1]!, 1)],
         circles: await adapter.readLimitCircles(),
+        lines: await Promise.all(NAMES.map((name) => linesOf(adapter, name, side))),
       }
     case 'limitWaits':
       return (await adapter.readLimitWaits(command.runId)).map(({ since, at, concurrency, ...wait }) => ({
@@ -138,6 +139,18 @@ export async function applyLimitCommand(
         concurrency: String(concurrency),
       }))
   }
+}
+
+async function linesOf(
+  adapter: Adapter,
+  limit: string,
+  { startedAt }: { readonly startedAt: number },
+): Promise<unknown> {
+  const lines = await adapter.readLimitLines({ limit, max: 100 })
+  return lines.map(({ first, ...line }) => ({
+    ...line,
+    first: first && { ...first, since: Math.round(first.since - startedAt) },
+  }))
 }
 
 function olderRuns(adapter: Adapter, key: string | null, limit: number): Promise<readonly OlderRun[]> {

@@ -3,12 +3,25 @@ import { limitName, ratePeriod, usualBurst } from '../../definition/limit.ts'
 import type { Duration } from '../../duration.ts'
 import { BelayError } from '../../errors.ts'
 import { didYouMean } from '../../nearest.ts'
-import { checkArgument, type Kind, Refusal, readAs, readOptions, wholeNumber } from '../../options/index.ts'
+import {
+  checkArgument,
+  checkFilter,
+  type Kind,
+  type OptionTable,
+  Refusal,
+  readAs,
+  readOptions,
+  wholeNumber,
+} from '../../options/index.ts'
 import { shown } from '../../shown.ts'
 
 /** The most slots that each key of a limit may be given. */
 const CONCURRENCY_MAX = 100_000
 const SLOTS = wholeNumber(0, CONCURRENCY_MAX)
+
+const LINES = {
+  limit: { sets: 'how many keys are read at most', takes: wholeNumber(1, 1_000), default: 100 },
+} satisfies OptionTable
 
 const BURST = wholeNumber(1, CONCURRENCY_MAX)
 
@@ -83,6 +96,18 @@ export interface LimitSnapshot {
   readonly pushedBackUntil: Date | undefined
 }
 
+/** One key of a limit, as it is now. */
+export interface LimitLineSnapshot {
+  /** Empty for a limit without keys. */
+  readonly key: string
+  /** Slots that are taken now; of a rate, attempts that have begun, or have their instants, and have not ended. */
+  readonly inUse: number
+  /** Steps that wait for a slot or an instant. */
+  readonly waiting: number
+  /** The run whose step waits first, and since when. Undefined if none waits. */
+  readonly first: { readonly runId: string; readonly since: Date } | undefined
+}
+
 /** What a limit is set to. */
 export type LimitSetting =
   | number
@@ -148,6 +173,25 @@ export class Limits {
   /** All limits with their use, by name. */
   async list(): Promise<readonly LimitSnapshot[]> {
     return (await this.#read()).map(snapshotOf)
+  }
+
+  /**
+   * The keys of a limit of which slots are taken or for which steps wait, the longest lines first. Its cost grows with the steps that wait for the limit.
+   * Empty if no worker has declared it. `limit`: 1 to 1,000 keys, default 100. Throws `invalid_option` and the store's errors.
+   */
+  async lines(
+    name: string,
+    options: { readonly limit?: number | undefined } = {},
+  ): Promise<readonly LimitLineSnapshot[]> {
+    checkArgument('limits.lines()', 'the limit', name, limitName)
+    const { limit: max } = checkFilter('limits.lines()', options, LINES)
+    this.#assertOpen()
+    await this.#adapter.open()
+    const lines = await this.#adapter.readLimitLines({ limit: name, max })
+    return lines.map(({ first, ...line }) => ({
+      ...line,
+      first: first === null ? undefined : { runId: first.runId, since: new Date(first.since) },
+    }))
   }
 
   async #change(
