@@ -10,7 +10,9 @@ export interface Many {
   readonly stepsPerSecond: number
 }
 
-const AT_ONCE = 20
+/** As Belay has by default. */
+const SLOTS = 50
+const AT_ONCE = 100
 const EVERY_MS = 1_000
 
 interface Count {
@@ -30,7 +32,7 @@ type Tell = (count: Pick<Many, 'ended' | 'runsPerSecond' | 'stepsPerSecond'>) =>
 export function useMany(playground: Playground, slowness: number) {
   const [many, setMany] = useState<Many>()
   const startMany = async (of: number): Promise<void> => {
-    playground.slow(0)
+    playground.slow(0, SLOTS)
     const progress: Progress = { started: 0, isOver: false }
     const begun = await countOf(playground)
     setMany({ of, started: 0, ended: 0, runsPerSecond: 0, stepsPerSecond: 0 })

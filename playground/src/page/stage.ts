@@ -7,6 +7,7 @@ import {
   type FromDatabase,
   type FromEngine,
   type Opening,
+  type Pace,
   type Problem,
   type ToApp,
   type ToDatabase,
@@ -32,11 +33,12 @@ export class Stage {
   #app: Worker | undefined
   #code = ''
   #turn = 0
-  #slowness = 1
+  #pace: Pace
   #clients = 0
   #count = 0
 
-  constructor(tell: (told: Told) => void) {
+  constructor(pace: Pace, tell: (told: Told) => void) {
+    this.#pace = pace
     this.#tell = tell
   }
 
@@ -107,9 +109,9 @@ export class Stage {
     this.#toDatabase({ type: 'cut', ms })
   }
 
-  slow(slowness: number): void {
-    this.#slowness = slowness
-    for (const name of this.#workers.keys()) this.#toWorker(name, { type: 'slowness', slowness })
+  setPace(pace: Pace): void {
+    this.#pace = pace
+    for (const name of this.#workers.keys()) this.#toWorker(name, { type: 'pace', pace })
   }
 
   /** Asks the application. */
@@ -152,7 +154,7 @@ export class Stage {
       worker.onerror = ({ message }) => fail({ name: 'Error', message: message || `${name} cannot run.` })
       const opening: Opening = {
         ...{ type: 'open', name, lock, database: port },
-        ...{ code, slowness: this.#slowness },
+        ...{ code, pace: this.#pace },
       }
       worker.postMessage(opening, [port])
     })

@@ -13,6 +13,8 @@ const RUNS_SHOWN = 12
 const EVERY_MS = 300
 const FREEZE_MS = 8_000
 const CUT_MS = 5_000
+/** Few: who executes what can be read. */
+const SLOTS = 4
 
 const BEGINNING: State = {
   phase: 'opening',
@@ -23,7 +25,7 @@ const BEGINNING: State = {
 /** What the reader does, and what the screen shows of it. */
 export class Playground {
   readonly state: Cell<State> = cell(BEGINNING)
-  readonly #stage = new Stage((told) => this.#told(told))
+  readonly #stage = new Stage({ slowness: 1, slots: SLOTS }, (told) => this.#told(told))
   #database: PGliteInterface | undefined
   #number = 0
   #timer: ReturnType<typeof setTimeout> | undefined
@@ -132,8 +134,8 @@ export class Playground {
     this.#set({ services: await this.sql<Service>(SERVICES) })
   }
 
-  slow(slowness: number): void {
-    this.#stage.slow(slowness)
+  slow(slowness: number, slots = SLOTS): void {
+    this.#stage.setPace({ slowness, slots })
   }
 
   async act(verb: string, step: string | undefined, payload?: unknown): Promise<void> {
