@@ -21,6 +21,9 @@ export type Told =
   | { readonly of: 'worker'; readonly worker: string; readonly message: FromEngine }
   | { readonly of: 'crash'; readonly worker: string }
 
+/** The code of what is answered to calls of code that plays no more. */
+export const REPLACED = 'APPLICATION_REPLACED'
+
 /** An application that takes longer to begin has code that does not end. */
 const OPEN_MAX_MS = 15_000
 
@@ -81,6 +84,7 @@ export class Stage {
       return false
     }
     this.#app?.terminate()
+    this.#refuseCalls()
     for (const name of [...this.#workers.keys()]) this.#end(name)
     this.#app = app
     this.#code = code
@@ -121,6 +125,13 @@ export class Stage {
       this.#calls.set(id, { resolve, reject })
       this.#app!.postMessage({ type: 'call', id, call } satisfies ToApp)
     })
+  }
+
+  /** The application that was asked is gone. */
+  #refuseCalls(): void {
+    for (const { reject } of this.#calls.values())
+      reject(errorOf({ name: 'Error', code: REPLACED, message: 'Other code plays now: ask again.' }))
+    this.#calls.clear()
   }
 
   #ofApp(message: FromEngine): void {
