@@ -122,8 +122,6 @@ export type AppCall =
     }
   /** Versions that have runs and no worker with their code: a sentence for each. */
   | { readonly do: 'forgotten' }
-  /** Live runs by status. */
-  | { readonly do: 'counts' }
 
 export type FromEngine =
   | { readonly type: 'opened' }

@@ -1,7 +1,7 @@
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { noBrowser, startBrowser } from '../../packages/dashboard/test/setup/browser.ts'
-import { opened, sql } from './setup/opened.ts'
+import { opened, plays, sql } from './setup/opened.ts'
 
 const OF = 10_000
 /** A minute on two cores; a busy machine may take ten times as long. */
@@ -33,6 +33,23 @@ describe.skipIf(noBrowser)(`many runs${noBrowser ? `: ${noBrowser}` : ''}`, () =
     expect(await sql(page, ENDED)).toEqual([['completed', String(OF + 1)]])
     expect(await sql(page, ORDERS)).toEqual([['4200', '1', '["take","charge","Thank you"]', String(OF + 1)]])
     await page.getByText(`It balances: ${OF + 1} sold, 0 undone.`).waitFor()
+    expect(complaints()).toEqual([])
+  })
+
+  it('other code ends the starting of them, and the page says so', async () => {
+    const { page, complaints } = await opened(browser, 'Crash in a step')
+    await page.getByRole('button', { name: '10,000 runs' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Start them' }).click()
+    await page
+      .locator('.many')
+      .filter({ hasText: /\d started/ })
+      .waitFor()
+    await page.getByLabel('Example').selectOption({ label: 'Two ways' })
+
+    await page.getByRole('alert').filter({ hasText: 'Other code plays now: ask again.' }).waitFor()
+    await plays(page)
+    await page.locator('.many').filter({ hasNotText: 'runs/s' }).waitFor()
+    await page.getByRole('button', { name: '10,000 runs', disabled: false }).waitFor()
     expect(complaints()).toEqual([])
   })
 })

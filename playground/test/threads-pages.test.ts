@@ -5,7 +5,7 @@ import type { Browser, Page, Worker } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { noBrowser, startBrowser, visit } from '../../packages/dashboard/test/setup/browser.ts'
 import { serviceWorker } from '../scripts/service-worker.mjs'
-import { opened, plays, sql } from './setup/opened.ts'
+import { opened, plays, said, sql } from './setup/opened.ts'
 
 /** A page that a service worker serves is not to be given other scripts. */
 const BLOCKED = /Service Worker registration blocked by Playwright/
@@ -99,12 +99,6 @@ describe.skipIf(noBrowser)(`pages${noBrowser ? `: ${noBrowser}` : ''}`, () => {
     }
   })
 })
-
-/** The story has such a line. */
-async function said(page: Page, text: RegExp): Promise<void> {
-  const story = page.getByRole('region', { name: 'What happened' })
-  await story.getByRole('listitem').filter({ hasText: text }).first().waitFor()
-}
 
 async function runs(page: Page): Promise<number> {
   return Number((await sql(page, 'select count(*) from belay.workflow_runs'))[0]?.[0])

@@ -57,7 +57,5 @@ async function called({ engine, play }: App, call: AppCall): Promise<unknown> {
       const { findings } = await engine.doctor()
       return findings.filter(({ type }) => type === 'version_without_worker').map(({ message }) => message)
     }
-    case 'counts':
-      return (await engine.queue()).liveRuns
   }
 }

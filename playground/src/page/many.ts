@@ -65,6 +65,7 @@ async function countUntilEnded(
     // While the database is cut off there is nothing to count.
     if (playground.state.get().cutUntil !== undefined) continue
     const count = await countOf(playground, since)
+    if (signal.aborted) return
     const perSecond = (what: 'ended' | 'steps') =>
       Math.round(((count[what] - before[what]) * 1_000) / (count.at - before.at))
     tell({ ended: count.ended, perSecond: { runs: perSecond('ended'), steps: perSecond('steps') } })
