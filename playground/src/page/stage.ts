@@ -7,6 +7,7 @@ import {
   type FromDatabase,
   type FromEngine,
   type Opening,
+  type Pace,
   type Problem,
   type ToApp,
   type ToDatabase,
@@ -20,6 +21,9 @@ export type Told =
   | { readonly of: 'worker'; readonly worker: string; readonly message: FromEngine }
   | { readonly of: 'crash'; readonly worker: string }
 
+/** The code of what is answered to calls of code that plays no more. */
+export const REPLACED = 'APPLICATION_REPLACED'
+
 /** An application that takes longer to begin has code that does not end. */
 const OPEN_MAX_MS = 15_000
 
@@ -32,11 +36,12 @@ export class Stage {
   #app: Worker | undefined
   #code = ''
   #turn = 0
-  #slowness = 1
+  #pace: Pace
   #clients = 0
   #count = 0
 
-  constructor(tell: (told: Told) => void) {
+  constructor(pace: Pace, tell: (told: Told) => void) {
+    this.#pace = pace
     this.#tell = tell
   }
 
@@ -79,6 +84,7 @@ export class Stage {
       return false
     }
     this.#app?.terminate()
+    this.#refuseCalls()
     for (const name of [...this.#workers.keys()]) this.#end(name)
     this.#app = app
     this.#code = code
@@ -107,9 +113,9 @@ export class Stage {
     this.#toDatabase({ type: 'cut', ms })
   }
 
-  slow(slowness: number): void {
-    this.#slowness = slowness
-    for (const name of this.#workers.keys()) this.#toWorker(name, { type: 'slowness', slowness })
+  setPace(pace: Pace): void {
+    this.#pace = pace
+    for (const name of this.#workers.keys()) this.#toWorker(name, { type: 'pace', pace })
   }
 
   /** Asks the application. */
@@ -119,6 +125,13 @@ export class Stage {
       this.#calls.set(id, { resolve, reject })
       this.#app!.postMessage({ type: 'call', id, call } satisfies ToApp)
     })
+  }
+
+  /** The application that was asked is gone. */
+  #refuseCalls(): void {
+    for (const { reject } of this.#calls.values())
+      reject(errorOf({ name: 'Error', code: REPLACED, message: 'Other code plays now: ask again.' }))
+    this.#calls.clear()
   }
 
   #ofApp(message: FromEngine): void {
@@ -152,7 +165,7 @@ export class Stage {
       worker.onerror = ({ message }) => fail({ name: 'Error', message: message || `${name} cannot run.` })
       const opening: Opening = {
         ...{ type: 'open', name, lock, database: port },
-        ...{ code, slowness: this.#slowness },
+        ...{ code, pace: this.#pace },
       }
       worker.postMessage(opening, [port])
     })

@@ -34,3 +34,9 @@ export async function sql(page: Page, text: string): Promise<readonly (readonly 
       ),
     )
 }
+
+/** The story has such a line. */
+export async function said(page: Page, text: RegExp): Promise<void> {
+  const story = page.getByRole('region', { name: 'What happened' })
+  await story.getByRole('listitem').filter({ hasText: text }).first().waitFor()
+}
