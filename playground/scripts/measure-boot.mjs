@@ -17,8 +17,10 @@ for (let round = 0; round < ROUNDS; round += 1) {
   const page = await context.newPage()
   ms.cold.push(await opened(page))
   await page.evaluate(async () => void (await navigator.serviceWorker.ready))
-  await page.waitForTimeout(1_000)
-  ms.warm.push(await opened(page))
+  await page.close()
+  const again = await context.newPage()
+  await again.waitForTimeout(1_000)
+  ms.warm.push(await opened(again))
   await context.close()
 }
 for (const [name, all] of Object.entries(ms)) {

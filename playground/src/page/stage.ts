@@ -27,10 +27,14 @@ export const REPLACED = 'APPLICATION_REPLACED'
 /** An application that takes longer to begin has code that does not end. */
 const OPEN_MAX_MS = 15_000
 
+type Script = 'app.js' | 'worker.js'
+
 /** The threads: a database, an application that starts and shows runs, and workers that execute them. */
 export class Stage {
   readonly #tell: (told: Told) => void
   readonly #workers = new Map<string, Worker>()
+  /** Threads that load their script while the database opens. */
+  readonly #spare = new Map<Script, Worker[]>()
   readonly #calls = new Map<number, { resolve: (value: never) => void; reject: (error: Error) => void }>()
   #database: Worker | undefined
   #app: Worker | undefined
@@ -51,6 +55,7 @@ export class Stage {
     this.#database?.terminate()
     const database = new Worker('database.js', { type: 'module' })
     this.#database = database
+    this.#prepare()
     await new Promise<void>((opened, failed) => {
       database.onmessage = ({ data }: MessageEvent<FromDatabase>) => {
         if (data.type === 'opened') opened()
@@ -73,7 +78,7 @@ export class Stage {
     this.#turn += 1
     const turn = this.#turn
     const code = await compile(source, document.baseURI)
-    const app = new Worker('app.js', { type: 'module', name: 'app' })
+    const app = this.#thread('app.js')
     try {
       await this.#opened(app, 'app', code, (message) => this.#ofApp(message))
     } catch (error) {
@@ -92,7 +97,7 @@ export class Stage {
   }
 
   async addWorker(name: string): Promise<void> {
-    const worker = new Worker('worker.js', { type: 'module', name })
+    const worker = this.#thread('worker.js')
     this.#workers.set(name, worker)
     await this.#opened(worker, name, this.#code, (message) =>
       this.#tell({ of: 'worker', worker: name, message }),
@@ -116,6 +121,17 @@ export class Stage {
   setPace(pace: Pace): void {
     this.#pace = pace
     for (const name of this.#workers.keys()) this.#toWorker(name, { type: 'pace', pace })
+  }
+
+  #prepare(): void {
+    for (const script of ['app.js', 'worker.js', 'worker.js', 'worker.js'] as const) {
+      const spare = this.#spare.get(script) ?? []
+      this.#spare.set(script, [...spare, new Worker(script, { type: 'module' })])
+    }
+  }
+
+  #thread(script: Script): Worker {
+    return this.#spare.get(script)?.pop() ?? new Worker(script, { type: 'module' })
   }
 
   /** Asks the application. */
