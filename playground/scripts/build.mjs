@@ -103,13 +103,15 @@ function rawTexts() {
   }
 }
 
-/** What is loaded only in Node: there is nothing in a browser that would import it. */
+/** What is loaded only in Node, and PGlite's other places to store a database in: nothing here would import them. */
 function withoutNode() {
   const EMPTY = '\0empty'
+  const NODE = /^(node:|fs$|path$|module$|url$|crypto$|ws$)/
+  const PLACES = /\/(nodefs|opfs-ahp|memfs2opfs)\.js$|\/directory-lock[^/]*$/
   return {
     name: 'without-node',
     resolveId(/** @type {string} */ source) {
-      return /^(node:|fs$|path$|module$|url$|crypto$|ws$)/.test(source) ? EMPTY : undefined
+      return NODE.test(source) || PLACES.test(source) ? EMPTY : undefined
     },
     load(/** @type {string} */ id) {
       return id === EMPTY ? 'export default {}' : undefined

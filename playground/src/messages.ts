@@ -65,8 +65,14 @@ export interface Opening {
   readonly database: MessagePort
   /** The reader's code as a JavaScript module. */
   readonly code: string
-  /** 1: as written; 4: four times as slow. */
+  readonly pace: Pace
+}
+
+export interface Pace {
+  /** 1: as written; 4: four times as slow; 0: the work takes no time. */
   readonly slowness: number
+  /** How many steps a worker executes at once. */
+  readonly slots: number
 }
 
 /** Of the page to an engine that works. */
@@ -74,7 +80,7 @@ export type ToWorker =
   | Opening
   /** Blocks the thread, as a long pause of a process does. */
   | { readonly type: 'freeze'; readonly ms: number }
-  | { readonly type: 'slowness'; readonly slowness: number }
+  | { readonly type: 'pace'; readonly pace: Pace }
 
 /** A run, as the page shows it. */
 export interface Look {
@@ -116,8 +122,6 @@ export type AppCall =
     }
   /** Versions that have runs and no worker with their code: a sentence for each. */
   | { readonly do: 'forgotten' }
-  /** Live runs by status. */
-  | { readonly do: 'counts' }
 
 export type FromEngine =
   | { readonly type: 'opened' }

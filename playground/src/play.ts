@@ -81,6 +81,15 @@ export async function close(service: Service): Promise<void> {
   await here().database.query('update shop.services set open = false where name = $1', [service])
 }
 
+const CALL = `
+with called as (select open from shop.services where name = $2),
+written as (
+  insert into shop.ledger (key, service, what, amount, "order", worker)
+  select $1, $2, $3, $4::int, $5, $6 from called where open
+  on conflict (key) do update set calls = shop.ledger.calls + 1
+)
+select open from called`
+
 /**
  * A call takes 0.8 s: half of it until the effect is there, half until the answer is. A worker that crashes between them has changed the world and does not know
  * it. Throws if the service is closed: then nothing has changed.
@@ -88,15 +97,8 @@ export async function close(service: Service): Promise<void> {
 async function effect(service: Service, what: string, amount: number, { order, key }: Call): Promise<string> {
   const { database, worker } = here()
   await work(400)
-  const { rows } = await database.query<{ open: boolean }>('select open from shop.services where name = $1', [
-    service,
-  ])
-  if (rows[0]?.open === false) throw new Error(`503 from the ${service} service: it is closed`)
-  await database.query(
-    `insert into shop.ledger (key, service, what, amount, "order", worker) values ($1, $2, $3, $4, $5, $6)
-     on conflict (key) do update set calls = shop.ledger.calls + 1`,
-    [key, service, what, amount, order, worker],
-  )
+  const { rows } = await database.query<{ open: boolean }>(CALL, [key, service, what, amount, order, worker])
+  if (rows[0]?.open !== true) throw new Error(`503 from the ${service} service: it is closed`)
   await work(400)
   return `${service}: ${what}`
 }

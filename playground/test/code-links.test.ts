@@ -2,7 +2,7 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { noBrowser, startBrowser, visit } from '../../packages/dashboard/test/setup/browser.ts'
 import { PRESETS } from '../src/presets/index.ts'
-import { opened, plays, sql } from './setup/opened.ts'
+import { opened, plays, sql, write, written } from './setup/opened.ts'
 
 const [CRASH] = PRESETS
 const UNDO = PRESETS.find(({ name }) => name === 'undo')!
@@ -20,7 +20,7 @@ describe.skipIf(noBrowser)(`links to code${noBrowser ? `: ${noBrowser}` : ''}`, 
     await write(page, changed)
     await page.reload()
     await page.getByLabel('Example').selectOption({ label: UNDO.title })
-    expect(await shown(page)).toBe(changed)
+    expect(await written(page)).toBe(changed)
     await page.getByRole('button', { name: 'Copy link' }).click()
     await page.getByText(/Copied|in the address bar/).waitFor()
     await plays(page)
@@ -28,7 +28,7 @@ describe.skipIf(noBrowser)(`links to code${noBrowser ? `: ${noBrowser}` : ''}`, 
 
     const other = await visit(browser, page.url())
     await plays(other.page)
-    expect(await shown(other.page)).toBe(changed)
+    expect(await written(other.page)).toBe(changed)
     expect(await other.page.getByLabel('Example').inputValue()).toBe('undo')
     await startAndSee(other.page, 'trip:1')
     await other.page.getByText('read it, then play it').waitFor()
@@ -41,7 +41,7 @@ describe.skipIf(noBrowser)(`links to code${noBrowser ? `: ${noBrowser}` : ''}`, 
     await page.getByRole('button', { name: 'Back to the example' }).click()
     await page.reload()
     await page.getByLabel('Example').selectOption({ label: UNDO.title })
-    expect(await shown(page)).toBe(UNDO.code)
+    expect(await written(page)).toBe(UNDO.code)
   })
 
   it.each([
@@ -52,7 +52,7 @@ describe.skipIf(noBrowser)(`links to code${noBrowser ? `: ${noBrowser}` : ''}`, 
     const { page, complaints } = await visit(browser, inject('playground') + fragment)
     await page.getByText(told).waitFor()
     await plays(page)
-    expect(await shown(page)).toBe(CRASH.code)
+    expect(await written(page)).toBe(CRASH.code)
     expect(complaints()).toEqual([])
   })
 
@@ -76,17 +76,4 @@ describe.skipIf(noBrowser)(`links to code${noBrowser ? `: ${noBrowser}` : ''}`, 
 async function startAndSee(page: Page, key: string): Promise<void> {
   await page.getByRole('button', { name: 'Start a run' }).click()
   await page.getByRole('region', { name: 'Runs' }).getByText(key).first().waitFor()
-}
-
-/** What stands in the editor. */
-async function shown(page: Page): Promise<string> {
-  const lines = await page.locator('.cm-line').allTextContents()
-  return `${lines.join('\n').trimEnd()}\n`
-}
-
-/** Replaces the code in the editor. */
-async function write(page: Page, code: string): Promise<void> {
-  await page.locator('.cm-content').focus()
-  await page.keyboard.press('ControlOrMeta+a')
-  await page.keyboard.insertText(code)
 }

@@ -8,7 +8,7 @@ import {
   visit,
 } from '../../packages/dashboard/test/setup/browser.ts'
 import { PRESETS } from '../src/presets/index.ts'
-import { opened, plays, sql } from './setup/opened.ts'
+import { opened, plays, sql, write, written } from './setup/opened.ts'
 
 const CRASH = PRESETS[0].code
 const ENDING = `export default play({ workflows: [order], start: (engine) => engine.run(order) })`
@@ -108,9 +108,16 @@ describe.skipIf(noBrowser)(`code${noBrowser ? `: ${noBrowser}` : ''}`, () => {
 
   it('keys: Ctrl + Enter plays the code, and Tab leaves the editor', async () => {
     const { page, complaints } = await opened(browser)
-    await write(page, 'const')
-    await page.keyboard.press('Control+Enter')
+    await write(page, '// all of it')
+    await page.keyboard.press('ControlOrMeta+a')
+    // In one moment, as on a page that is busy.
+    await page.locator('.cm-content').evaluate((editor) => {
+      document.execCommand('insertText', false, 'const')
+      const enter = { key: 'Enter', ctrlKey: true, bubbles: true, cancelable: true }
+      editor.dispatchEvent(new KeyboardEvent('keydown', enter))
+    })
     await page.getByText('What played before goes on.').waitFor()
+    expect(await written(page)).toBe('const\n')
     await page.keyboard.press('Tab')
     expect(
       await page
@@ -137,13 +144,4 @@ const address = () => inject('playground')
 async function playIt(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Play this code' }).click()
   await page.getByText('Loading the code').waitFor({ state: 'detached' })
-}
-
-/** Replaces the code in the editor. */
-async function write(page: Page, code: string): Promise<void> {
-  const content = page.locator('.cm-content')
-  await content.waitFor()
-  await content.focus()
-  await page.keyboard.press('ControlOrMeta+a')
-  await page.keyboard.insertText(code)
 }

@@ -1,7 +1,7 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { noBrowser, startBrowser } from '../../packages/dashboard/test/setup/browser.ts'
-import { opened, plays, sql } from './setup/opened.ts'
+import { opened, plays, said, sql } from './setup/opened.ts'
 
 const ENTRIES = `select service, what, calls from shop.ledger order by id`
 
@@ -79,12 +79,6 @@ const SUMS = `
 select card, stock, count(*) from (
   select sum(amount) filter (where service = 'card') as card, sum(amount) filter (where service = 'stock') as stock
   from shop.ledger group by "order") o group by card, stock`
-
-/** The story has such a line. */
-async function said(page: Page, text: RegExp): Promise<void> {
-  const story = page.getByRole('region', { name: 'What happened' })
-  await story.getByRole('listitem').filter({ hasText: text }).first().waitFor()
-}
 
 async function allEnded(page: Page, runs: number): Promise<void> {
   await expect

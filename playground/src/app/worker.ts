@@ -1,5 +1,5 @@
 import type { Engine } from '@belay/workflow'
-import { openEngine, orTell, tell } from '../engine/open.ts'
+import { open, orTell, tell } from '../engine/open.ts'
 import { type AppCall, type Opening, problemOf, type ToApp } from '../messages.ts'
 import type { Play } from '../play.ts'
 import { act } from './act.ts'
@@ -13,12 +13,13 @@ interface App {
 let app: App | undefined
 
 addEventListener('message', ({ data }: MessageEvent<ToApp>) => {
-  if (data.type === 'open') orTell(open(data))
+  if (data.type === 'open') orTell(begin(data))
   else void answer(data.id, data.call)
 })
 
-async function open(opening: Opening): Promise<void> {
-  app = await openEngine(opening)
+async function begin(opening: Opening): Promise<void> {
+  const { play, makeEngine } = await open(opening)
+  app = { engine: makeEngine(), play }
   await forgetSchedules(app)
   tell({ type: 'opened' })
 }
@@ -40,9 +41,9 @@ async function answer(id: number, call: AppCall): Promise<void> {
 async function called({ engine, play }: App, call: AppCall): Promise<unknown> {
   switch (call.do) {
     case 'start': {
-      const ids: string[] = []
-      for (let n = 0; n < call.count; n += 1) ids.push((await play.start(engine, call.first + n)).id)
-      return ids
+      // What is started at the same moment shares a commit.
+      const runs = Array.from({ length: call.count }, (_, n) => play.start(engine, call.first + n))
+      return (await Promise.all(runs)).map(({ id }) => id)
     }
     case 'runs': {
       const runs = await engine.runs.list({ limit: call.limit })
@@ -56,7 +57,5 @@ async function called({ engine, play }: App, call: AppCall): Promise<unknown> {
       const { findings } = await engine.doctor()
       return findings.filter(({ type }) => type === 'version_without_worker').map(({ message }) => message)
     }
-    case 'counts':
-      return (await engine.queue()).liveRuns
   }
 }

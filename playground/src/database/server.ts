@@ -1,4 +1,5 @@
 import type { PGlite, Transaction } from '@electric-sql/pglite'
+import { PreparedStatements } from '../../../packages/workflow-postgres/src/pglite/prepared.ts'
 import { type Call, type CallAnswer, problemOf, type Statement } from '../messages.ts'
 
 /** What the engine takes for an outage: "cannot connect now". */
@@ -24,14 +25,21 @@ class GivenUp extends Error {}
 /** Serves one database to many threads. Only one transaction can be open: PGlite has one session, and all others wait for it. */
 export class DatabaseServer {
   readonly #database: PGlite
+  readonly #prepared: PreparedStatements
+  /** By their texts: the names under which statements are prepared. */
+  readonly #names = new Map<string, string>()
+  readonly #stored: () => Promise<void>
   readonly #tell: (statement: Statement) => void
   readonly #open = new Map<number, Open>()
   readonly #gone = new Set<Client>()
   #transactions = 0
   #isCut = false
 
-  constructor(database: PGlite, tell: (statement: Statement) => void) {
+  /** `stored` resolves once all that was committed before is stored. */
+  constructor(database: PGlite, stored: () => Promise<void>, tell: (statement: Statement) => void) {
     this.#database = database
+    this.#prepared = new PreparedStatements(database)
+    this.#stored = stored
     this.#tell = tell
   }
 
@@ -66,7 +74,10 @@ export class DatabaseServer {
     const { id } = call
     if (this.#isCut) return { id, problem: CUT }
     try {
-      return { id, value: await this.#run(client, call) }
+      const value = await this.#run(client, call)
+      // Others have their turn meanwhile, and what they commit is stored together.
+      if (isCommitted(call)) await this.#stored()
+      return { id, value }
     } catch (error) {
       return { id, problem: this.#isCut ? CUT : problemOf(error) }
     }
@@ -93,12 +104,28 @@ export class DatabaseServer {
     }
   }
 
-  async #query(client: Client, { text, values, within }: Call & { readonly call: 'query' | 'exec' }) {
+  async #query(client: Client, call: Call & { readonly call: 'query' | 'exec' }) {
     const since = performance.now()
-    const { rows, fields, affectedRows } = await this.#session(within).query(text, [...(values ?? [])])
-    if (isClaim(text))
-      this.#tell({ client: client.name, text, ms: performance.now() - since, rows: rows.length })
-    return { rows, fields, affectedRows }
+    const rows = await this.#rows(call)
+    if (isClaim(call.text))
+      this.#tell({ client: client.name, text: call.text, ms: performance.now() - since, rows: rows.length })
+    return { rows }
+  }
+
+  /** What has no values may be several statements of the reader. All else is of Belay and the page, and is parsed and planned once. */
+  async #rows({ text, values = [], within }: Call & { readonly call: 'query' | 'exec' }) {
+    const session = this.#session(within)
+    if (values.length === 0) return (await session.query(text)).rows
+    const statement = { name: this.#nameOf(text), text }
+    if (within !== undefined) return this.#prepared.runWithin(statement, values)
+    const alone = () => this.#prepared.runAlone(statement, values)
+    return (await this.#database._runExclusiveTransaction(alone))!
+  }
+
+  #nameOf(text: string): string {
+    const name = this.#names.get(text) ?? `playground_${this.#names.size}`
+    this.#names.set(text, name)
+    return name
   }
 
   #session(within: number | undefined): Pick<PGlite | Transaction, 'query' | 'exec'> {
@@ -132,6 +159,10 @@ export class DatabaseServer {
       })
     })
   }
+}
+
+function isCommitted(call: Call): boolean {
+  return call.call === 'commit' || ('text' in call && call.within === undefined)
 }
 
 function isClaim(text: string): boolean {

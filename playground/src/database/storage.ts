@@ -31,6 +31,14 @@ export class Storage extends MemfsFrontendFS {
       close: async () => changes?.close(),
     })
   }
+
+  /** PGlite would wait after each statement, and all others with it. */
+  override async syncToFs(): Promise<void> {}
+
+  /** Resolves once all that was written before is stored, together with what is written until the flush before has ended. */
+  stored(): Promise<void> {
+    return super.syncToFs()
+  }
 }
 
 /** Opens what was stored on this snapshot; what was stored on another one cannot be read any more, and goes. Rejects if the browser refuses storage. */

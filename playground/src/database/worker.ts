@@ -35,9 +35,12 @@ async function open({ fresh, inMemory }: ToDatabase & { readonly type: 'open' })
   ])
   const continued = changes !== undefined && !(await isEmpty(changes))
   const fs = new Storage(snapshot, changes)
-  // Not relaxed: what a worker was told to be committed is there after a reload.
   const database = await PGlite.create({ pgliteWasmModule, initdbWasmModule: EMPTY, fsBundle, fs })
-  server = new DatabaseServer(database, (statement) => tell({ type: 'statement', statement }))
+  server = new DatabaseServer(
+    database,
+    () => fs.stored(),
+    (statement) => tell({ type: 'statement', statement }),
+  )
   tell({ type: 'opened', continued, isKept: changes !== undefined })
 }
 

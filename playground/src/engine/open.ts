@@ -10,25 +10,26 @@ const LEASE_MS = 3_000
 
 export const tell = (message: FromEngine) => postMessage(message)
 
-/** An engine on the database in the other thread, with the reader's code. Throws what is wrong in the code. */
-export async function openEngine(
-  { name, lock, database: port, code, slowness }: Opening,
-  options: Partial<EngineOptions> = {},
-): Promise<{ readonly engine: Engine; readonly play: Play }> {
+/** The reader's code, and what makes engines for it on the database in the other thread. Throws what is wrong in the code. */
+export async function open({ name, lock, database: port, code, pace }: Opening): Promise<{
+  readonly play: Play
+  readonly makeEngine: (options?: Partial<EngineOptions>) => Engine
+}> {
   await holdLock(lock)
   const database = databaseOver(port)
-  playIn({ database, worker: name, slowness })
+  playIn({ database, worker: name, slowness: pace.slowness })
   const play = await load(code)
-  const engine = createEngine({
-    adapter: pglite(database, { autoMigrate: false }),
-    workflows: play.workflows,
-    schedules: play.schedules ?? [],
-    ...{ name, lease: LEASE_MS, attempts: 'keep', logger: false },
-    // Code that was edited has a shape of its own, and so a version.
-    dev: true,
-    ...options,
-  })
-  return { engine, play }
+  const makeEngine = (options: Partial<EngineOptions> = {}) =>
+    createEngine({
+      adapter: pglite(database, { autoMigrate: false }),
+      workflows: play.workflows,
+      schedules: play.schedules ?? [],
+      ...{ name, lease: LEASE_MS, attempts: 'keep', logger: false },
+      // Code that was edited has a shape of its own, and so a version.
+      dev: true,
+      ...options,
+    })
+  return { play, makeEngine }
 }
 
 /** What it throws goes to the page: nobody else sees it. */

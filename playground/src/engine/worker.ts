@@ -1,7 +1,7 @@
-import type { Engine, EngineEvents } from '@belay/workflow'
-import { type FromEngine, type Opening, problemOf, type ToWorker } from '../messages.ts'
+import type { Engine, EngineEvents, EngineOptions } from '@belay/workflow'
+import { type FromEngine, type Opening, type Pace, problemOf, type ToWorker } from '../messages.ts'
 import { slowDown } from '../play.ts'
-import { openEngine, orTell, tell } from './open.ts'
+import { open, orTell, tell } from './open.ts'
 
 /** What the page tells of a worker. */
 const EVENTS = [
@@ -25,24 +25,46 @@ const EVENTS = [
   'error',
 ] as const satisfies readonly (keyof EngineEvents)[]
 
+let pace: Pace
+let ready = Promise.resolve()
+let makeEngine: ((options: Partial<EngineOptions>) => Engine) | undefined
+let working: { readonly engine: Engine; readonly slots: number } | undefined
+
 addEventListener('message', ({ data }: MessageEvent<ToWorker>) => {
   switch (data.type) {
     case 'open':
-      orTell(open(data))
+      pace = data.pace
+      ready = begin(data)
+      orTell(ready)
       return
     case 'freeze':
       freeze(data.ms)
       return
-    case 'slowness':
-      slowDown(data.slowness)
+    case 'pace':
+      pace = data.pace
+      // One after the other: each ends the engine before it.
+      ready = ready.then(keepPace)
+      orTell(ready)
   }
 })
 
-async function open(opening: Opening): Promise<void> {
-  const { engine } = await openEngine(opening, { concurrency: 4 })
+async function begin(opening: Opening): Promise<void> {
+  ;({ makeEngine } = await open(opening))
+  await keepPace()
+  tell({ type: 'opened' })
+}
+
+/** An engine's slots cannot be changed: another engine takes over. */
+async function keepPace(): Promise<void> {
+  const { slowness, slots } = pace
+  slowDown(slowness)
+  if (working?.slots === slots) return
+  const before = working?.engine
+  const engine = makeEngine!({ concurrency: slots })
+  working = { engine, slots }
   tellEvents(engine)
   await engine.start()
-  tell({ type: 'opened' })
+  await before?.stop()
 }
 
 function tellEvents(engine: Engine): void {

@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useState } from 'preact/hooks'
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { PRESETS, type Preset } from '../presets/index.ts'
 import { askedDatabase } from './afresh.ts'
 import { keepCode, keptCode } from './code-kept.ts'
@@ -34,7 +34,10 @@ export function useCodeChoice(playground: Playground): CodeChoice {
   const [isLoading, setLoading] = useState(false)
   const opening = useMemo(() => playground.open(askedDatabase()), [])
   const { preset, source } = open
+  // The state follows typing a moment later: who plays at once plays what was typed.
+  const typed = useRef(source)
   const play = (next: Playable) => {
+    typed.current = next.source
     setOpen(({ given }) => ({ ...next, given: given + 1 }))
     setLoading(true)
     void opening.then(() => playground.play(next.played)).then(() => setLoading(false))
@@ -52,10 +55,11 @@ export function useCodeChoice(playground: Playground): CodeChoice {
       play(unlinked(chosen, keptCode(chosen)))
     },
     edit(next) {
+      typed.current = next
       setOpen((now) => ({ ...now, source: next }))
       keepCode(preset, next)
     },
-    play: () => play({ preset, source, played: source }),
+    play: () => play({ preset, source: typed.current, played: typed.current }),
     restore() {
       keepCode(preset, preset.code)
       play(unlinked(preset, preset.code))

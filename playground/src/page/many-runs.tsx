@@ -28,9 +28,9 @@ export function ManyButton({
         <Dialog label={`${figure(COUNT)} runs`} class="narrow" onClose={close}>
           <h2>Start {figure(COUNT)} runs?</h2>
           <p>
-            They are started one after another and stay in this database. Until they have ended, the work of a
-            step takes no time: only Belay and PostgreSQL do. It takes several minutes and most of one
-            processor.
+            They stay in this database. Until they have ended, the work of a step takes no time, only Belay
+            and PostgreSQL do, and each worker has 50 slots instead of 4. It takes a minute or two, and most
+            of two processors.
           </p>
           <div class="dialog-buttons">
             <button type="button" class="button main" onClick={go}>
@@ -47,14 +47,14 @@ export function ManyButton({
 }
 
 export function ManyFigure({ many }: { readonly many: Many }) {
-  const { of, started, ended, runsPerSecond, stepsPerSecond } = many
+  const { of, started, ended, perSecond } = many
   return (
     <p class="many">
       <progress value={ended} max={of} aria-label="Runs that have ended" />
       <b>{figure(ended)}</b> of {figure(of)} runs have ended{started < of && `, ${figure(started)} started`}
-      {ended < of && (
+      {perSecond && (
         <span class="weak">
-          {figure(runsPerSecond)} runs/s, {figure(stepsPerSecond)} steps/s
+          {figure(perSecond.runs)} runs/s, {figure(perSecond.steps)} steps/s
         </span>
       )}
     </p>

@@ -7,6 +7,7 @@ import {
   type FromDatabase,
   type FromEngine,
   type Opening,
+  type Pace,
   type Problem,
   type ToApp,
   type ToDatabase,
@@ -20,23 +21,31 @@ export type Told =
   | { readonly of: 'worker'; readonly worker: string; readonly message: FromEngine }
   | { readonly of: 'crash'; readonly worker: string }
 
+/** The code of what is answered to calls of code that plays no more. */
+export const REPLACED = 'APPLICATION_REPLACED'
+
 /** An application that takes longer to begin has code that does not end. */
 const OPEN_MAX_MS = 15_000
+
+type Script = 'app.js' | 'worker.js'
 
 /** The threads: a database, an application that starts and shows runs, and workers that execute them. */
 export class Stage {
   readonly #tell: (told: Told) => void
   readonly #workers = new Map<string, Worker>()
+  /** Threads that load their script while the database opens. */
+  readonly #spare = new Map<Script, Worker[]>()
   readonly #calls = new Map<number, { resolve: (value: never) => void; reject: (error: Error) => void }>()
   #database: Worker | undefined
   #app: Worker | undefined
   #code = ''
   #turn = 0
-  #slowness = 1
+  #pace: Pace
   #clients = 0
   #count = 0
 
-  constructor(tell: (told: Told) => void) {
+  constructor(pace: Pace, tell: (told: Told) => void) {
+    this.#pace = pace
     this.#tell = tell
   }
 
@@ -46,6 +55,7 @@ export class Stage {
     this.#database?.terminate()
     const database = new Worker('database.js', { type: 'module' })
     this.#database = database
+    this.#prepare()
     await new Promise<void>((opened, failed) => {
       database.onmessage = ({ data }: MessageEvent<FromDatabase>) => {
         if (data.type === 'opened') opened()
@@ -68,7 +78,7 @@ export class Stage {
     this.#turn += 1
     const turn = this.#turn
     const code = await compile(source, document.baseURI)
-    const app = new Worker('app.js', { type: 'module', name: 'app' })
+    const app = this.#thread('app.js')
     try {
       await this.#opened(app, 'app', code, (message) => this.#ofApp(message))
     } catch (error) {
@@ -79,6 +89,7 @@ export class Stage {
       return false
     }
     this.#app?.terminate()
+    this.#refuseCalls()
     for (const name of [...this.#workers.keys()]) this.#end(name)
     this.#app = app
     this.#code = code
@@ -86,7 +97,7 @@ export class Stage {
   }
 
   async addWorker(name: string): Promise<void> {
-    const worker = new Worker('worker.js', { type: 'module', name })
+    const worker = this.#thread('worker.js')
     this.#workers.set(name, worker)
     await this.#opened(worker, name, this.#code, (message) =>
       this.#tell({ of: 'worker', worker: name, message }),
@@ -107,9 +118,20 @@ export class Stage {
     this.#toDatabase({ type: 'cut', ms })
   }
 
-  slow(slowness: number): void {
-    this.#slowness = slowness
-    for (const name of this.#workers.keys()) this.#toWorker(name, { type: 'slowness', slowness })
+  setPace(pace: Pace): void {
+    this.#pace = pace
+    for (const name of this.#workers.keys()) this.#toWorker(name, { type: 'pace', pace })
+  }
+
+  #prepare(): void {
+    for (const script of ['app.js', 'worker.js', 'worker.js', 'worker.js'] as const) {
+      const spare = this.#spare.get(script) ?? []
+      this.#spare.set(script, [...spare, new Worker(script, { type: 'module' })])
+    }
+  }
+
+  #thread(script: Script): Worker {
+    return this.#spare.get(script)?.pop() ?? new Worker(script, { type: 'module' })
   }
 
   /** Asks the application. */
@@ -119,6 +141,13 @@ export class Stage {
       this.#calls.set(id, { resolve, reject })
       this.#app!.postMessage({ type: 'call', id, call } satisfies ToApp)
     })
+  }
+
+  /** The application that was asked is gone. */
+  #refuseCalls(): void {
+    for (const { reject } of this.#calls.values())
+      reject(errorOf({ name: 'Error', code: REPLACED, message: 'Other code plays now: ask again.' }))
+    this.#calls.clear()
   }
 
   #ofApp(message: FromEngine): void {
@@ -152,7 +181,7 @@ export class Stage {
       worker.onerror = ({ message }) => fail({ name: 'Error', message: message || `${name} cannot run.` })
       const opening: Opening = {
         ...{ type: 'open', name, lock, database: port },
-        ...{ code, slowness: this.#slowness },
+        ...{ code, pace: this.#pace },
       }
       worker.postMessage(opening, [port])
     })

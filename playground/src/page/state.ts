@@ -5,7 +5,7 @@ import { BALANCE, type Balance, type Entry, NEWEST_ENTRIES, SERVICES, type Servi
 import { keepFiles, missing } from './missing.ts'
 import type { Held, Line, Row, State, WorkerState } from './model.ts'
 import { sentenceOf } from './sentence.ts'
-import { Stage, type Told } from './stage.ts'
+import { REPLACED, Stage, type Told } from './stage.ts'
 
 const NAMES = ['one', 'two', 'three', 'four', 'five', 'six'] as const
 const STORY_MAX = 200
@@ -13,6 +13,8 @@ const RUNS_SHOWN = 12
 const EVERY_MS = 300
 const FREEZE_MS = 8_000
 const CUT_MS = 5_000
+/** Few: who executes what can be read. */
+const SLOTS = 4
 
 const BEGINNING: State = {
   phase: 'opening',
@@ -23,7 +25,7 @@ const BEGINNING: State = {
 /** What the reader does, and what the screen shows of it. */
 export class Playground {
   readonly state: Cell<State> = cell(BEGINNING)
-  readonly #stage = new Stage((told) => this.#told(told))
+  readonly #stage = new Stage({ slowness: 1, slots: SLOTS }, (told) => this.#told(told))
   #database: PGliteInterface | undefined
   #number = 0
   #timer: ReturnType<typeof setTimeout> | undefined
@@ -132,8 +134,8 @@ export class Playground {
     this.#set({ services: await this.sql<Service>(SERVICES) })
   }
 
-  slow(slowness: number): void {
-    this.#stage.slow(slowness)
+  slow(slowness: number, slots = SLOTS): void {
+    this.#stage.setPace({ slowness, slots })
   }
 
   async act(verb: string, step: string | undefined, payload?: unknown): Promise<void> {
@@ -159,15 +161,19 @@ export class Playground {
 
   /** Reads what is shown, and again soon. While the database is cut off, what was read last stays. */
   async #read(): Promise<void> {
+    const since = performance.now()
     try {
       if (this.state.get().cutUntil === undefined && !document.hidden) await this.#readOnce()
     } catch (error) {
-      if (this.state.get().cutUntil === undefined)
-        this.#say('page', `cannot read: ${problemFor(error).message}`, 'bad')
+      const { code, message } = problemFor(error)
+      if (this.state.get().cutUntil === undefined && code !== REPLACED)
+        this.#say('page', `cannot read: ${message}`, 'bad')
     }
     // One that was under way when other code began to play must not go on beside this one.
     clearTimeout(this.#timer)
-    this.#timer = setTimeout(() => void this.#read(), EVERY_MS)
+    // A database that is busy has better things to do than to be looked at.
+    const restMs = Math.max(EVERY_MS, performance.now() - since)
+    this.#timer = setTimeout(() => void this.#read(), restMs)
   }
 
   async #readOnce(): Promise<void> {

@@ -18,6 +18,26 @@ export async function plays(page: Page): Promise<void> {
   await page.getByRole('status').filter({ hasText: 'Starting' }).waitFor({ state: 'detached' })
 }
 
+/** Replaces the code in the editor. */
+export async function write(page: Page, code: string): Promise<void> {
+  await (await editor(page)).focus()
+  await page.keyboard.press('ControlOrMeta+a')
+  await page.keyboard.insertText(code)
+}
+
+/** What stands in the editor. */
+export async function written(page: Page): Promise<string> {
+  const lines = await (await editor(page)).locator('.cm-line').allTextContents()
+  return `${lines.join('\n').trimEnd()}\n`
+}
+
+/** Once it has taken the place of the plain field: before, it takes no focus. */
+async function editor(page: Page) {
+  const content = page.locator('.cm-content')
+  await content.waitFor()
+  return content
+}
+
 /** Asks the page's own database, through its own box. */
 export async function sql(page: Page, text: string): Promise<readonly (readonly string[])[]> {
   await page.getByRole('tab', { name: 'SQL' }).click()
@@ -33,4 +53,10 @@ export async function sql(page: Page, text: string): Promise<readonly (readonly 
         [...row.children].map((cell) => cell.textContent ?? ''),
       ),
     )
+}
+
+/** The story has such a line. */
+export async function said(page: Page, text: RegExp): Promise<void> {
+  const story = page.getByRole('region', { name: 'What happened' })
+  await story.getByRole('listitem').filter({ hasText: text }).first().waitFor()
 }
