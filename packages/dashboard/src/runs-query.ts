@@ -1,8 +1,8 @@
 import { type Duration, durationMs, type RunsMatching } from '@belay/workflow'
 import type { RunsQuery } from './api.ts'
+import { grouped } from './grouped.ts'
 import { badRequest } from './problem.ts'
-import { checkedQuery, onlyOne, wholeNumber } from './served.ts'
-import { grouped } from './view/grouped.ts'
+import { checkedQuery, onlyOne, wholeNumber } from './query.ts'
 
 /** What selects runs, beside their status. */
 export const MATCHING = [

@@ -6,7 +6,7 @@ import {
   stepStates,
   type WorkflowStep,
 } from '@belay/workflow'
-import { grouped } from './view/grouped.ts'
+import { grouped } from './grouped.ts'
 import { type Texts, textsFor } from './view/texts.ts'
 import { type StepRows, viewStep } from './view/view-step.ts'
 

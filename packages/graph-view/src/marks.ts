@@ -24,7 +24,7 @@ const GLYPH = 11
 const GAP = 4
 const BETWEEN = 8
 
-export function marksOf({ pivot, irreversible }: Pick<ViewStep, 'pivot' | 'irreversible'>): readonly Mark[] {
+function marksOf({ pivot, irreversible }: Pick<ViewStep, 'pivot' | 'irreversible'>): readonly Mark[] {
   return [...(pivot ? (['pivot'] as const) : []), ...(irreversible ? (['irreversible'] as const) : [])]
 }
 

@@ -1,5 +1,3 @@
-import type { ActionResult } from '../api.ts'
-
 /**
  * | route | answer |
  * |---|---|
@@ -63,5 +61,3 @@ export interface LimitActionRequest {
   /** To set a rate, in milliseconds. Default: as it is. */
   readonly perMs?: number
 }
-
-export type LimitActionResult = ActionResult

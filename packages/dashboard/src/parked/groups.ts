@@ -1,5 +1,5 @@
 import type { ParkedExample, ParkedGroup } from '../api/parked.ts'
-import { grouped } from '../view/grouped.ts'
+import { grouped } from '../grouped.ts'
 import { listedSteps } from '../view/listed-steps.ts'
 import type { Texts } from '../view/texts.ts'
 import type { ParkedRun, ParkedUndo } from './inbox.ts'

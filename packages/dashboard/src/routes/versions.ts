@@ -7,7 +7,8 @@ import type {
   WorkflowVersions,
 } from '../api/versions.ts'
 import { notAllowed, notFound } from '../problem.ts'
-import { type App, onlyOne, queryOf, type Served, wholeNumber } from '../served.ts'
+import { onlyOne, wholeNumber } from '../query.ts'
+import { type App, queryOf, type Served } from '../served.ts'
 import { storeNow } from '../store-now.ts'
 import { moveCommand } from '../view/finding-help.ts'
 import { workersOf } from './overview.ts'

@@ -3,7 +3,8 @@ import type { Wait, WaitingPage } from '../api/waiting.ts'
 import type { ActionRequest } from '../api.ts'
 import { CAPABILITY_OF } from '../capabilities.ts'
 import { notAllowed } from '../problem.ts'
-import { type App, type Call, onlyOne, queryOf, type Served } from '../served.ts'
+import { onlyOne } from '../query.ts'
+import { type App, type Call, queryOf, type Served } from '../served.ts'
 import { storeNow } from '../store-now.ts'
 
 const WAITS_MAX = 500

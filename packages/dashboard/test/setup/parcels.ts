@@ -10,7 +10,7 @@ const from = (version: number) =>
     .waitForSignal('fetched', { dependsOn: ['pack'] })
 
 /** Runs of the first one wait for `fetched`; what follows it differs. */
-export const parcel1 = from(1)
+const parcel1 = from(1)
   .step('weigh', { dependsOn: ['fetched'], run: () => 1 })
   .step('bill', { dependsOn: ['weigh'], run: () => 'billed' })
 export const parcel2 = from(2)
