@@ -2,7 +2,8 @@ import type { ParkedExample, ParkedGroup } from '../api/parked.ts'
 import { grouped } from '../grouped.ts'
 import { listedSteps } from '../view/listed-steps.ts'
 import type { Texts } from '../view/texts.ts'
-import type { ParkedRun, ParkedUndo } from './inbox.ts'
+import type { ParkedRun } from './inbox.ts'
+import type { ParkedUndo } from './parked-in.ts'
 
 const EXAMPLES = 5
 const TIMES = 24

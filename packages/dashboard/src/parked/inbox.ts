@@ -1,7 +1,7 @@
-import type { Engine, RunSnapshot, RunWithSteps, SerialisedError } from '@belay/workflow'
+import type { Engine, RunSnapshot, RunWithSteps } from '@belay/workflow'
 import type { Shared } from '../shared.ts'
 import { storeNow } from '../store-now.ts'
-import { parkedIn, remainIn } from './parked-in.ts'
+import { type ParkedUndo, parkedIn, remainIn } from './parked-in.ts'
 
 const RUNS_MAX = 1_000
 const PAGE = 100
@@ -15,16 +15,6 @@ export interface ParkedRun {
   readonly run: RunWithSteps
   readonly undos: readonly ParkedUndo[]
   readonly remain: number
-}
-
-export interface ParkedUndo {
-  /** As the verbs name it. */
-  readonly step: string
-  /** The map of an item; of any other step the same. */
-  readonly of: string
-  readonly error: SerialisedError | undefined
-  readonly attempts: number
-  readonly since: number
 }
 
 export interface Looked {

@@ -1,6 +1,15 @@
-import { type RunSnapshot, type StepSnapshot, undoReport } from '@belay/workflow'
+import { type RunSnapshot, type SerialisedError, type StepSnapshot, undoReport } from '@belay/workflow'
 import { isItem, mapOf } from '../view-run.ts'
-import type { ParkedUndo } from './inbox.ts'
+
+export interface ParkedUndo {
+  /** As the verbs name it. */
+  readonly step: string
+  /** The map of an item; of any other step the same. */
+  readonly of: string
+  readonly error: SerialisedError | undefined
+  readonly attempts: number
+  readonly since: number
+}
 
 /** The undos of a run that failed for good. `withItems`: the same run, once for each map of which items are parked. */
 export function parkedIn(run: RunSnapshot, withItems: readonly RunSnapshot[]): readonly ParkedUndo[] {
