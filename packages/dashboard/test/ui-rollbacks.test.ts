@@ -48,9 +48,9 @@ describe.skipIf(noBrowser)(`parked undos${noBrowser ? `: ${noBrowser}` : ''}`, (
     const { page } = await open()
     expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('10 parked undos in 3 groups')
     await orders(page)
-      .getByText('14 effects stay in the world, in 7 runs. The undo was tried once in each.')
+      .getByText('Still in the world: 14 effects of 7 runs. The undo was tried 1 time in each.')
       .waitFor()
-    expect(await orders(page).getByRole('row').count()).toBe(6)
+    expect(await orders(page).getByRole('listitem').count()).toBe(5)
     await orders(page).getByRole('link', { name: 'All parked runs of order v3' }).click()
     await page.getByRole('link', { name: 'order:0' }).waitFor()
     expect(new URL(page.url()).search).toBe('?workflow=order&version=3&status=compensation_failed')
@@ -60,7 +60,7 @@ describe.skipIf(noBrowser)(`parked undos${noBrowser ? `: ${noBrowser}` : ''}`, (
   it('items of a map are settled one at a time, and the group says why', async () => {
     const { page } = await open()
     const items = page.locator('.cause').filter({ hasText: 'parcels v1' })
-    await items.getByText('These are different items of one map.').waitFor()
+    await items.getByText('Different items of one map: ').waitFor()
     await items.locator('summary').click()
     expect(await items.getByRole('button').evaluateAll((all) => all.map((one) => one.ariaLabel))).toEqual([
       'Retry the undo… each[0] of parcels:1',
@@ -118,7 +118,7 @@ describe.skipIf(noBrowser)(`parked undos${noBrowser ? `: ${noBrowser}` : ''}`, (
     await press(page, 'g', 'b')
     await page.getByRole('heading', { name: '3 parked undos in 2 groups' }).waitFor()
     await pressUntil(page, 'Tab', async () => {
-      if (await isAt(page, 'in the world', 'details:not([open])')) await press(page, 'Enter')
+      if (await isAt(page, 'Still in the world', 'details:not([open])')) await press(page, 'Enter')
       return (await page.locator('.cause details:not([open])').count()) === 0
     })
     await settle(page, `Mark as undone… charge of ${HOSTILE}`)

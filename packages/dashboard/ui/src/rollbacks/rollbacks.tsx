@@ -1,21 +1,16 @@
 import { useState } from 'preact/hooks'
 import { Link } from 'wouter'
-import type { ParkedExample, ParkedGroup, ParkedPage } from '../../../src/api/parked.ts'
+import type { ParkedGroup, ParkedPage } from '../../../src/api/parked.ts'
 import { Answer, Blank } from '../answer.tsx'
 import { useLive } from '../live.ts'
 import { ActionDialog } from '../run/action-dialog.tsx'
 import { zone } from '../settings.ts'
 import { useCell } from '../stored.ts'
-import { capped, counted, figure, fullInstant, instant, nameOf } from '../words.ts'
-import { Group } from './group.tsx'
-import type { Verb } from './verbs.ts'
+import { capped, figure, fullInstant, instant, nameOf } from '../words.ts'
+import { type Act, Group } from './group.tsx'
 
-/** One undo of one run, about which somebody wants to do something. */
-interface Acting {
-  readonly verb: Verb
-  readonly example: ParkedExample
-  readonly group: ParkedGroup
-}
+/** One undo of a run, about which somebody wants to do something. */
+type Acting = readonly [...Parameters<Act>, ParkedGroup]
 
 /** Undos that failed for good, by their cause. */
 export function Rollbacks() {
@@ -30,16 +25,21 @@ export function Rollbacks() {
         }
       </Answer>
       {/* It stays while the list beneath it goes on. */}
-      {acting && (
-        <ActionDialog
-          action={{ verb: acting.verb, step: acting.example.step, denied: false }}
-          runId={acting.example.id}
-          about={`${nameOf(acting.example)}, ${acting.group.workflow} v${acting.group.version}`}
-          onClose={() => act(undefined)}
-        />
-      )}
+      {acting && <One acting={acting} onClose={() => act(undefined)} />}
     </>
   )
+}
+
+function One({
+  acting: [verb, example, { workflow, version }],
+  onClose,
+}: {
+  readonly acting: Acting
+  readonly onClose: () => void
+}) {
+  const action = { verb, step: example.step, denied: false }
+  const about = `${nameOf(example)}, ${workflow} v${version}`
+  return <ActionDialog action={action} runId={example.id} about={about} onClose={onClose} />
 }
 
 function Groups({ page, act }: { readonly page: ParkedPage; readonly act: (acting: Acting) => void }) {
@@ -61,7 +61,11 @@ function Groups({ page, act }: { readonly page: ParkedPage; readonly act: (actin
           </p>
         </div>
       </div>
-      <HowMany page={page} />
+      <p class="weak" role="status">
+        {read < runs.count && `Read ${figure(read)} of ${capped(runs)} parked runs. The others follow. `}
+        {runs.capped && `Of more than ${figure(runs.count)} parked runs, only the newest stand here. `}
+        {more && 'There are more groups, with fewer runs.'}
+      </p>
       <ul>
         {groups.map((group, index) => (
           <Group
@@ -69,26 +73,10 @@ function Groups({ page, act }: { readonly page: ParkedPage; readonly act: (actin
             group={group}
             now={readAt}
             isFirst={index === 0}
-            act={(verb, example) => act({ verb, example, group })}
+            act={(verb, example) => act([verb, example, group])}
           />
         ))}
       </ul>
-    </>
-  )
-}
-
-function HowMany({ page: { runs, read, more, groups } }: { readonly page: ParkedPage }) {
-  return (
-    <>
-      <p class="weak" role="status">
-        {read < runs.count && `Read ${figure(read)} of ${capped(runs)} parked runs. The others follow.`}
-      </p>
-      {runs.capped && (
-        <p class="weak">
-          These are the newest {figure(runs.count)} parked runs. Once they are settled, older ones follow.
-        </p>
-      )}
-      {more && <p class="weak">These are the {counted(groups.length, 'group')} with the most runs.</p>}
     </>
   )
 }
