@@ -63,9 +63,9 @@ describe.skipIf(noBrowser)(`by keyboard alone${noBrowser ? `: ${noBrowser}` : ''
     await page.getByRole('heading', { name: key }).waitFor()
   }
   /** Gives the reason in the dialog that is open, and reads what came of it. */
-  const giveReason = async (page: Page, reason: string, sentence: RegExp) => {
+  const giveReason = async (page: Page, reason: string, sentence: RegExp, label = 'Reason') => {
     const dialog = page.getByRole('dialog')
-    await tabTo(page, 'Reason')
+    await tabTo(page, label)
     await page.keyboard.type(reason)
     await press(page, 'Enter')
     await dialog.getByText(sentence).waitFor()
@@ -118,7 +118,7 @@ describe.skipIf(noBrowser)(`by keyboard alone${noBrowser ? `: ${noBrowser}` : ''
     await press(page, 'Enter')
     await page.getByRole('dialog', { name: 'Approve approveOrder' }).waitFor()
     await shown(page, /waits for a decision, and would go on/)
-    await giveReason(page, 'known customer', /Delivered/)
+    await giveReason(page, 'known customer', /Delivered/, 'Comment')
     await shown(page, /"shipped" waits for/)
     const { steps } = (await at.worker.runs.get(id))!
     expect(steps.find(({ name }) => name === 'approveOrder')).toMatchObject({ status: 'completed' })
