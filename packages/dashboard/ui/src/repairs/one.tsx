@@ -171,6 +171,9 @@ function Begin({ repair, act, isBusy, problem }: ActProps & { readonly problem: 
             {begun.by}, <time title={fullInstant(begun.at)}>{instant(begun.at, Date.now())}</time>
           </p>
         )}
+        {asked.verb === 'skipCompensation' && (
+          <p>Marking calls nobody: the effects stay in the world. Say where they were settled.</p>
+        )}
         {mayBegin && (
           <form id="begin" class="repair-why" onSubmit={begin}>
             <label>
