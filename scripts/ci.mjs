@@ -46,7 +46,7 @@ const STAGES = [
       { name: 'next', command: 'npm run -s next', onDay: [1, 3] },
     ],
   ],
-  { name: 'proofs', command: 'npm run -s proofs -- worlds hostile releases plans faults commands' },
+  { name: 'proofs', command: 'npm run -s proofs -- worlds hostile releases plans faults commands scrapes' },
   { name: 'dashboard', command: 'npm run -s proofs -- dashboard' },
   { name: 'playground', command: 'npm run -s proofs -- playground', onDay: [0, 2] },
   { name: 'presets', command: 'npm run -s proofs -- presets hour', onDay: [1, 4] },
