@@ -1,6 +1,7 @@
 import type { ItemStates, ViewRun } from '@belay/graph-view'
 import type { WorkerCounts } from './api/workers.ts'
 import type { Capability } from './capability.ts'
+import type { NamedView } from './named-view.ts'
 
 /**
  * What the dashboard's server answers and takes, as JSON: the one contract between server and browser. All routes stand below `<basePath>/api`. Instants are
@@ -37,12 +38,6 @@ export interface Session {
   readonly title: string
   /** What the host names for all who look. */
   readonly views?: readonly NamedView[] | undefined
-}
-
-/** A filter of Runs by name: its query as in the address, without a question mark. */
-export interface NamedView {
-  readonly name: string
-  readonly query: string
 }
 
 /** Counts for the navigation. Each stops at its cap. */

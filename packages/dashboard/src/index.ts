@@ -1,4 +1,5 @@
 export type { Capability } from './capability.ts'
 export { type DashboardHandler, dashboard } from './dashboard.ts'
+export type { NamedView } from './named-view.ts'
 export { toNodeHandler } from './node.ts'
 export type { Authorized, DashboardOptions, Place } from './options.ts'

@@ -1,7 +1,7 @@
 import { BelayError, type Engine, type WorkflowDefinition } from '@belay/workflow'
-import type { NamedView } from './api.ts'
 import { CAPABILITIES } from './capabilities.ts'
 import type { Capability } from './capability.ts'
+import type { NamedView } from './named-view.ts'
 import { matchingText } from './runs-query.ts'
 
 export interface DashboardOptions {

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
-import type { NamedView, Session } from '../../../src/api.ts'
+import type { Session } from '../../../src/api.ts'
+import type { NamedView } from '../../../src/named-view.ts'
 import { Dialog } from '../dialog.tsx'
 import { useLive } from '../live.ts'
 import { storedJson, useCell } from '../stored.ts'
