@@ -109,6 +109,7 @@ export function limitOperation(random: Random): Operation {
         name,
         rateLimit === undefined ? concurrency : { rateLimit: { limit: 4 * concurrency, per: '1s' } },
       )
+      await engine.limits.lines(name)
     },
   }
 }
