@@ -55,9 +55,10 @@ export class Stage {
     this.#database?.terminate()
     const database = new Worker('database.js', { type: 'module' })
     this.#database = database
-    this.#prepare()
     await new Promise<void>((opened, failed) => {
       database.onmessage = ({ data }: MessageEvent<FromDatabase>) => {
+        // Its own script comes first: the others would take the time of it.
+        if (data.type === 'progress') this.#prepare()
         if (data.type === 'opened') opened()
         if (data.type === 'failed') failed(errorOf(data.problem))
         this.#tell({ of: 'database', message: data })
@@ -124,6 +125,7 @@ export class Stage {
   }
 
   #prepare(): void {
+    if (this.#spare.size > 0) return
     for (const script of ['app.js', 'worker.js', 'worker.js', 'worker.js'] as const) {
       const spare = this.#spare.get(script) ?? []
       this.#spare.set(script, [...spare, new Worker(script, { type: 'module' })])
