@@ -27,14 +27,10 @@ export const REPLACED = 'APPLICATION_REPLACED'
 /** An application that takes longer to begin has code that does not end. */
 const OPEN_MAX_MS = 15_000
 
-type Script = 'app.js' | 'worker.js'
-
 /** The threads: a database, an application that starts and shows runs, and workers that execute them. */
 export class Stage {
   readonly #tell: (told: Told) => void
   readonly #workers = new Map<string, Worker>()
-  /** Threads that load their script while the database opens. */
-  readonly #spare = new Map<Script, Worker[]>()
   readonly #calls = new Map<number, { resolve: (value: never) => void; reject: (error: Error) => void }>()
   #database: Worker | undefined
   #app: Worker | undefined
@@ -57,8 +53,6 @@ export class Stage {
     this.#database = database
     await new Promise<void>((opened, failed) => {
       database.onmessage = ({ data }: MessageEvent<FromDatabase>) => {
-        // Its own script comes first: the others would take the time of it.
-        if (data.type === 'progress') this.#prepare()
         if (data.type === 'opened') opened()
         if (data.type === 'failed') failed(errorOf(data.problem))
         this.#tell({ of: 'database', message: data })
@@ -79,7 +73,7 @@ export class Stage {
     this.#turn += 1
     const turn = this.#turn
     const code = await compile(source, document.baseURI)
-    const app = this.#thread('app.js')
+    const app = new Worker('app.js', { type: 'module', name: 'app' })
     try {
       await this.#opened(app, 'app', code, (message) => this.#ofApp(message))
     } catch (error) {
@@ -98,7 +92,7 @@ export class Stage {
   }
 
   async addWorker(name: string): Promise<void> {
-    const worker = this.#thread('worker.js')
+    const worker = new Worker('worker.js', { type: 'module', name })
     this.#workers.set(name, worker)
     await this.#opened(worker, name, this.#code, (message) =>
       this.#tell({ of: 'worker', worker: name, message }),
@@ -122,18 +116,6 @@ export class Stage {
   setPace(pace: Pace): void {
     this.#pace = pace
     for (const name of this.#workers.keys()) this.#toWorker(name, { type: 'pace', pace })
-  }
-
-  #prepare(): void {
-    if (this.#spare.size > 0) return
-    for (const script of ['app.js', 'worker.js', 'worker.js', 'worker.js'] as const) {
-      const spare = this.#spare.get(script) ?? []
-      this.#spare.set(script, [...spare, new Worker(script, { type: 'module' })])
-    }
-  }
-
-  #thread(script: Script): Worker {
-    return this.#spare.get(script)?.pop() ?? new Worker(script, { type: 'module' })
   }
 
   /** Asks the application. */

@@ -66,10 +66,10 @@ export class Playground {
     this.#set({ phase: 'opening', progress: { part: 0.8, what: 'Starting three workers' }, workers: [] })
     this.#set({ selected: undefined, look: undefined, rows: [] })
     try {
-      const [[{ count } = { count: 0 }]] = await Promise.all([
-        this.sql<{ count: number }>('select count(*)::int as count from belay.workflow_runs'),
-        ...NAMES.slice(0, 3).map((name) => this.addWorker(name)),
-      ])
+      await Promise.all(NAMES.slice(0, 3).map((name) => this.addWorker(name)))
+      const [{ count } = { count: 0 }] = await this.sql<{ count: number }>(
+        'select count(*)::int as count from belay.workflow_runs',
+      )
       this.#number = count
       this.#set({ phase: 'playing' })
       await this.#read()
