@@ -56,8 +56,6 @@ export interface LimitActionRequest {
   /** Tells what would happen, and changes nothing. */
   readonly dryRun: boolean
   readonly reason?: string
-  /** To set: slots of each key; of a rate, how many begin in each `perMs`. 0 to 100,000. */
+  /** To set: slots of each key; of a rate, how many begin in its time, which stays. 0 to 100,000. */
   readonly limit?: number
-  /** To set a rate, in milliseconds. Default: as it is. */
-  readonly perMs?: number
 }

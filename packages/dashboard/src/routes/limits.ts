@@ -95,20 +95,17 @@ async function limitPage(
   }
 }
 
-const FIELDS = { set: ['limit', 'perMs'], reset: [] } as const
+const FIELDS = { set: ['limit'], reset: [] } as const
 const LIMIT_MAX = 100_000
 
 function requestIn(body: unknown): LimitActionRequest {
   const given = fieldsOf(body)
-  const { action, reason, limit, perMs } = given
+  const { action, reason, limit } = given
   if (action !== 'set' && action !== 'reset') throw badRequest('action is set or reset.')
   const dryRun = takenFrom(given, action, ['action', 'reason', ...FIELDS[action]])
   if (action === 'reset') return { action, dryRun, ...reasonIn(reason, dryRun) }
   if (!isWhole(limit, 0, LIMIT_MAX)) throw badRequest('limit is a whole number from 0 to 100,000.')
-  if (perMs !== undefined && !isWhole(perMs, 1, Number.MAX_SAFE_INTEGER)) {
-    throw badRequest('perMs is a whole number of milliseconds.')
-  }
-  return { action, dryRun, ...reasonIn(reason, dryRun), limit, ...(perMs === undefined ? {} : { perMs }) }
+  return { action, dryRun, ...reasonIn(reason, dryRun), limit }
 }
 
 function isWhole(value: unknown, from: number, to: number): value is number {
@@ -137,26 +134,21 @@ async function change(
   }
 }
 
-function settingOf({ rateLimit }: LimitSnapshot, { limit = 0, perMs }: LimitActionRequest) {
+function settingOf({ rateLimit }: LimitSnapshot, { limit = 0 }: LimitActionRequest) {
   if (rateLimit === undefined) return { concurrency: limit }
-  return { rateLimit: { limit, per: perMs ?? rateLimit.perMs } }
+  return { rateLimit: { limit, per: rateLimit.perMs } }
 }
 
 /** The engine has no dry run for limits: this is what it says of them. */
-function foreseen(before: LimitSnapshot, { action, limit = 0, perMs }: LimitActionRequest): ActionResult {
+function foreseen(before: LimitSnapshot, { action, limit = 0 }: LimitActionRequest): ActionResult {
   const { rateLimit, declared, set, inUse, waiting } = before
-  if (perMs !== undefined && rateLimit === undefined) {
-    return { changed: false, sentence: 'It is no rate: it has slots.', refused: 'invalid_option' }
-  }
   if (action === 'reset' && set === undefined) {
     return { changed: false, sentence: 'Nothing was set: it allows what code declares.' }
   }
   const next =
     action === 'reset'
       ? settingText(declared ?? 0)
-      : settingText(
-          rateLimit === undefined ? limit : { ...rateLimit, limit, perMs: perMs ?? rateLimit.perMs },
-        )
+      : settingText(rateLimit === undefined ? limit : { ...rateLimit, limit })
   if (action === 'set' && set !== undefined && next === allowed(before)) {
     return { changed: false, sentence: `It allows ${next} already.` }
   }

@@ -6,6 +6,7 @@ import type { OfferedHere, RunPage } from '../../../src/api.ts'
 import { CAPABILITY_OF } from '../../../src/capabilities.ts'
 import { Answer, downSince } from '../answer.tsx'
 import { CompareDialog } from '../compare/ask.tsx'
+import { Facts } from '../facts.tsx'
 import { Status } from '../glyph.tsx'
 import { zone } from '../settings.ts'
 import { pageWithTimes } from '../shell/times.ts'
@@ -173,7 +174,7 @@ function Header({ page, act, isStale }: TabProps) {
         {why}
       </p>
       {needed && needed.sentence !== why && <p class="run-more">{needed.sentence}</p>}
-      <Facts page={page} />
+      <RunFacts page={page} />
     </header>
   )
 }
@@ -206,7 +207,7 @@ export function ActButton({
   )
 }
 
-function Facts({ page }: Pick<TabProps, 'page'>) {
+function RunFacts({ page }: Pick<TabProps, 'page'>) {
   const { run, effects } = page
   const now = run.readAt
   const facts: (readonly [string, ComponentChildren])[] = [
@@ -229,16 +230,7 @@ function Facts({ page }: Pick<TabProps, 'page'>) {
       : [['Effects', <Effects effects={effects} />] as const]),
     ...(page.tags.length === 0 ? [] : [['Tags', page.tags.join(', ')] as const]),
   ]
-  return (
-    <dl class="facts">
-      {facts.map(([name, value]) => (
-        <div key={name}>
-          <dt>{name}</dt>
-          <dd>{value}</dd>
-        </div>
-      ))}
-    </dl>
-  )
+  return <Facts facts={facts} />
 }
 
 function Effects({ effects: { undone, remain, kept, unknown } }: { readonly effects: RunPage['effects'] }) {

@@ -5,6 +5,7 @@ import type { Firing, ScheduleAction, SchedulePage } from '../../../src/api/sche
 import type { RunLink } from '../../../src/api.ts'
 import { Answer, Blank } from '../answer.tsx'
 import { isNotFound } from '../api.ts'
+import { Facts } from '../facts.tsx'
 import { Glyph, Status } from '../glyph.tsx'
 import { useLive } from '../live.ts'
 import { withTimes } from '../shell/times.ts'
@@ -57,7 +58,7 @@ function Page({ page }: { readonly page: SchedulePage }) {
           It is declared in code: its times and its input change there, at the next start. A pause stays.
         </p>
       )}
-      <Facts page={page} />
+      <ScheduleFacts page={page} />
       <h2>Next times</h2>
       <Times page={page} />
       <h2>Firings</h2>
@@ -80,7 +81,7 @@ const CATCHES_UP: Readonly<Record<string, string>> = {
   all: 'catches up with up to 100 times',
 }
 
-function Facts({ page: { schedule, readAt } }: { readonly page: SchedulePage }) {
+function ScheduleFacts({ page: { schedule, readAt } }: { readonly page: SchedulePage }) {
   const { workflow, version, timeZone, jitterMs, until, timeAs, overlap, catchUp } = schedule
   const facts: (readonly [string, ComponentChildren])[] = [
     ['Starts', `${workflow} ${version === undefined ? '(newest version)' : `v${version}`}`],
@@ -93,16 +94,7 @@ function Facts({ page: { schedule, readAt } }: { readonly page: SchedulePage }) 
     ...(timeAs === undefined ? [] : [['Time in the input', timeAs] as const]),
     ['Firings', figure(schedule.firings)],
   ]
-  return (
-    <dl class="facts">
-      {facts.map(([name, value]) => (
-        <div key={name}>
-          <dt>{name}</dt>
-          <dd>{value}</dd>
-        </div>
-      ))}
-    </dl>
-  )
+  return <Facts facts={facts} />
 }
 
 /** Of each time what clocks show there and here, with their distance to UTC: near a change of the clocks it tells which of two equal hours it is. */
