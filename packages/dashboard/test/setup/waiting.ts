@@ -1,5 +1,5 @@
 import { define, type Engine } from '@belay/workflow'
-import { vi } from 'vitest'
+import { expect, vi } from 'vitest'
 import { type TestStore, testStore } from './store.ts'
 
 /** Standard Schema by hand: a payload with a number of euros. */
@@ -32,14 +32,19 @@ export async function waits({ isShared = false } = {}): Promise<Waits> {
   const store = await testStore({ isShared })
   const worker = store.engine({ workflows: [expense, parcel, hostile], name: 'waits' })
   await worker.start()
-  const ids = {
-    'expense:1': (await worker.run(expense, undefined, { key: 'expense:1' })).id,
-    'parcel:1': (await worker.run(parcel, undefined, { key: 'parcel:1' })).id,
-    hostile: (await worker.run(hostile, undefined, { key: HOSTILE })).id,
+  const waiting = async (start: () => Promise<{ readonly id: string }>, count: number) => {
+    const { id } = await start()
+    await vi.waitFor(async () => {
+      const pending = [...(await worker.approvals.pending()), ...(await worker.signals.pending())]
+      expect(pending.filter(({ runId }) => runId === id)).toHaveLength(count)
+    }, 10_000)
+    return id
   }
-  await vi.waitFor(async () => {
-    const [approvals, signals] = [await worker.approvals.pending(), await worker.signals.pending()]
-    if (approvals.length + signals.length < 4) throw new Error('Not all of them wait yet.')
-  }, 10_000)
+  // One after the other: what has no time limit stands by how long it waits.
+  const ids = {
+    'expense:1': await waiting(() => worker.run(expense, undefined, { key: 'expense:1' }), 2),
+    'parcel:1': await waiting(() => worker.run(parcel, undefined, { key: 'parcel:1' }), 1),
+    hostile: await waiting(() => worker.run(hostile, undefined, { key: HOSTILE }), 1),
+  }
   return { ...store, worker, ids }
 }
