@@ -103,7 +103,10 @@ test('a browser that goes away ends its watch, and the run goes on', async () =>
   browser.abort()
   await expect(drained(events)).rejects.toThrow(/aborted/)
   // The server's loop has ended: before the run changes again, nothing else would end it.
-  await vi.waitFor(async () => expect(await watches.mock.results[0]!.value.next()).toEqual({ done: true }))
+  await vi.waitFor(
+    async () => expect(await watches.mock.results[0]!.value.next()).toEqual({ done: true }),
+    10_000,
+  )
 
   finish()
   expect(await run.result()).toMatchObject({ take: { taken: 1 } })

@@ -240,7 +240,7 @@ describe('actions', () => {
     const retry = { verb: 'retryCompensation', step: 'chargeCard' } as const
     expect(await act('order:9185', retry)).toEqual(changed(/"chargeCard" was compensation_failed/))
     await expect
-      .poll(async () => (await at.worker.runs.get(at.runs['order:9185'].id))?.status, { timeout: 5_000 })
+      .poll(async () => (await at.worker.runs.get(at.runs['order:9185'].id))?.status)
       .toBe('compensated')
     // Steps before it were undone: it cannot be skipped before they run again.
     const skip = { verb: 'skipStep', step: 'bookCourier', payload: '"by hand"' } as const

@@ -104,7 +104,7 @@ test('a viewer who may not retry is told so at the finding; started and ended ru
   const engine = store.engine()
   const health = async (can: 'all' | readonly []) => read<Health>(opened({ engine }, can), 'health')
   const denied = ({ findings }: Health) => findings.flatMap(({ actions }) => actions.map((one) => one.denied))
-  await vi.waitFor(async () => expect(denied(await health('all'))).toEqual([false, false, false]))
+  await vi.waitFor(async () => expect(denied(await health('all'))).toEqual([false, false, false]), 20_000)
   const { lastMinute, findings } = await health([])
   expect(findings[0]?.actions.every(({ verb, denied }) => verb === 'retry' && denied)).toBe(true)
   expect(lastMinute).toEqual({ started: { count: 3, capped: false }, ended: { count: 3, capped: false } })

@@ -88,10 +88,8 @@ describe('parked undos', () => {
     await page(own)
     // A map of which items are parked is read with them.
     expect(getRun).toHaveBeenCalledTimes(10)
-    await vi.waitFor(async () => {
-      const before = (await page(own)).readAt
-      await vi.waitFor(async () => expect((await page(own)).readAt).toBeGreaterThan(before), 3_000)
-    }, 5_000)
+    const before = (await page(own)).readAt
+    await vi.waitFor(async () => expect((await page(own)).readAt).toBeGreaterThan(before), 20_000)
     expect(getRun).toHaveBeenCalledTimes(10)
     // Its call is refused again: the step's state is the same, its attempt is not.
     const id = at.ids[HOSTILE]!
@@ -100,7 +98,7 @@ describe('parked undos', () => {
     await vi.waitFor(async () => {
       const group = (await page(own)).groups.find(({ error }) => error.includes(HOSTILE))
       expect(group?.attempts).toEqual([2, 2])
-    }, 5_000)
+    }, 20_000)
     expect((await page(other)).groups).toHaveLength(2)
     getRun.mockRestore()
   })
@@ -113,9 +111,9 @@ describe('parked undos', () => {
         const asked = await post(handler, 'repairs', { verb: 'retryCompensation', runs, step })
         const { id } = (await asked.json()) as Repair
         const state = async () => (await read<Repair>(handler, `repairs/${id}`)).state
-        await vi.waitFor(async () => expect(await state()).toBe('counted'), 5_000)
+        await vi.waitFor(async () => expect(await state()).toBe('counted'), 20_000)
         await post(handler, `repairs/${id}/actions`, { action: 'begin', reason: 'the bank is open' })
-        await vi.waitFor(async () => expect(await state()).toBe('done'), 5_000)
+        await vi.waitFor(async () => expect(await state()).toBe('done'), 20_000)
       }
     }
     await vi.waitFor(async () => {
@@ -125,7 +123,7 @@ describe('parked undos', () => {
         ...{ action: 'retry_compensation', by: 'ada', reason: 'the bank is open' },
         run: { status: 'compensated' },
       })
-    }, 10_000)
+    }, 20_000)
   })
 })
 
@@ -134,5 +132,5 @@ test('of many, the first answer comes before all are read', async () => {
   const handler = opened({ engine: at.worker })
   const first = await page(handler)
   expect([first.runs.count, first.read]).toEqual([221, 200])
-  await vi.waitFor(async () => expect((await page(handler)).read).toBe(221), 5_000)
+  await vi.waitFor(async () => expect((await page(handler)).read).toBe(221), 20_000)
 }, 60_000)

@@ -203,7 +203,7 @@ test('a run names its parent, and the runs that it started', async () => {
     const [found] = await worker.runs.list({ parentId: id })
     expect(found?.status).toBe('waiting')
     return found!
-  })
+  }, 20_000)
   const above = await read<RunPage>(handler, 'runs/parent%2Fp')
   expect(above.children).toMatchObject([{ id: started.id, workflow: 'child', status: 'waiting' }])
   expect(above.run.steps).toMatchObject([{ name: 'delegate', kind: 'child', childId: started.id }])
@@ -299,9 +299,7 @@ test('hostile names and texts pass through as JSON, and notes of progress are pa
   release()
   await run.result().catch(() => {})
   // The shared reads of the running run are for a second.
-  await expect
-    .poll(async () => (await read<RunPage>(seen, `runs/${run.id}`)).run.status, { timeout: 5_000 })
-    .toBe('failed')
+  await expect.poll(async () => (await read<RunPage>(seen, `runs/${run.id}`)).run.status).toBe('failed')
   const response = await get(seen, `runs/${encodeURIComponent(XSS)}`)
   expect(response.headers.get('content-type')).toMatch(/^application\/json/)
   const page = (await response.json()) as RunPage
@@ -329,7 +327,7 @@ test('a run that was seen sends only the steps that have changed since', async (
     const seen = await read<RunPage>(all, path)
     expect(seen.run.steps.map(({ status }) => status)).toEqual(['completed', 'running', 'pending'])
     return seen
-  }, 5_000)
+  }, 20_000)
   expect(page.since).toBeUndefined()
   release()
   await run.result()
@@ -337,7 +335,7 @@ test('a run that was seen sends only the steps that have changed since', async (
     const answer = await read<RunPage>(all, `${path}?seen=${page.revision}`)
     expect(answer.run.status).toBe('completed')
     return answer
-  }, 5_000)
+  }, 20_000)
   expect(changes.since).toBe(page.revision)
   expect(changes.run.steps.map(({ name, status }) => `${name} ${status}`)).toEqual([
     'second completed',

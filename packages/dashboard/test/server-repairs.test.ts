@@ -25,7 +25,7 @@ function once(handler: DashboardHandler, id: string, state: Repair['state']): Pr
     const repair = await read<Repair>(handler, `repairs/${id}`)
     expect(repair.state).toBe(state)
     return repair
-  }, 10_000)
+  }, 20_000)
 }
 
 async function counted(handler: DashboardHandler, request: RepairRequest): Promise<Repair> {
@@ -301,7 +301,7 @@ test('two operators: whoever looks sees the progress, and the second is told ins
     const repair = await read<Repair>(handler, `repairs/${first.id}`)
     expect(repair.done?.matched).toBe(2)
     return repair
-  })
+  }, 20_000)
   expect(seen).toMatchObject({ state: 'working', sentence: 'ada is changing 5 runs: 2 so far.' })
   const told = await read<Repair>(handler, `repairs/${second.id}`)
   const sentence = 'ada is changing 5 runs, which are retried: 5 of them are also here.'
@@ -330,7 +330,7 @@ test('stopped in the middle, the others are as before, and it says by whom', asy
   await begin(handler, id)
   await vi.waitFor(async () => {
     expect((await read<Repair>(handler, `repairs/${id}`)).done?.matched).toBe(2)
-  })
+  }, 20_000)
   by = 'grace'
   await stop(handler, id)
   letGo()
@@ -352,7 +352,7 @@ test('when the process closes its engine, the repair says how far it came', asyn
   await begin(handler, id)
   await vi.waitFor(async () => {
     expect((await read<Repair>(handler, `repairs/${id}`)).done?.matched).toBe(2)
-  })
+  }, 20_000)
   vi.spyOn(console, 'error').mockReturnValue()
   await engine.close()
   letGo()

@@ -54,7 +54,7 @@ describe('a run as it is drawn', () => {
     const { id } = await engine.run(STATUSES.running)
     await vi.waitFor(async () => {
       expect(step(await viewOf(engine, id), 'work').status).toBe('running')
-    })
+    }, 20_000)
     const view = await viewOf(engine, id)
     expect(view.status).toBe('running')
     const [attempt] = step(view, 'work').known
@@ -66,7 +66,7 @@ describe('a run as it is drawn', () => {
     const { id } = await engine.run(STATUSES.waiting)
     await vi.waitFor(async () => {
       expect(step(await viewOf(engine, id), 'go').status).toBe('waiting')
-    })
+    }, 20_000)
     const view = await viewOf(engine, id)
     const nap = step(view, 'nap').known.find(({ ended }) => ended === 'waiting')!
     const go = step(view, 'go').known
@@ -115,7 +115,7 @@ describe('a run as it is drawn', () => {
     const { id } = await engine.run(STATUSES.compensating)
     await vi.waitFor(async () => {
       expect(step(await viewOf(engine, id), 'pay').undo?.attempts).toBe(1)
-    })
+    }, 20_000)
     const view = await viewOf(engine, id)
     expect(view.status).toBe('compensating')
     const undo = step(view, 'pay').known.at(-1)!
@@ -143,7 +143,7 @@ describe('a run as it is drawn', () => {
       const seen = await viewOf(engine, id)
       expect(step(seen, 'call').failures).toBe(1)
       return seen
-    })
+    }, 20_000)
     const { known, dueAt, attemptsMax } = step(view, 'call')
     expect(known).toMatchObject([{ attempt: 1, ended: 'retrying', error: 'Error' }])
     expect(known[0]?.endAt).toBeLessThan(dueAt!)
@@ -231,7 +231,7 @@ describe.each([['newest' as const], ['keep' as const]])('attempts that are known
       const seen = await viewOf(at.worker, run.id)
       expect(seen.status).toBe('compensated')
       return seen
-    })
+    }, 20_000)
     expect(step(view, 'chargeCard').undo?.skipped).toBe(true)
     expect(step(view, 'chargeCard').known.filter(({ direction }) => direction === 'undo')).toHaveLength(1)
   })

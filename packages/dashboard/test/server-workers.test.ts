@@ -45,7 +45,7 @@ describe('workers', () => {
       const found = await engine.workers.list()
       expect((await engine.workers.holds(found[0]!.id)).length).toBe(1)
       return found
-    })
+    }, 20_000)
     const holds = await read<Holds>(opened({ engine }, []), `workers/${registered!.id}/holds`)
     expect(holds.steps).toMatchObject([
       { runId: run.id, workflow: 'running', step: 'work', isUndo: false, attempt: 1 },

@@ -7,8 +7,9 @@ import { press, tabTo } from './setup/keyboard.ts'
 
 const shown = (page: Page, text: string) => page.getByText(text).first().waitFor()
 const at = (page: Page, path: string) =>
-  vi.waitFor(() =>
-    expect(new URL(page.url()).pathname + new URL(page.url()).search).toBe(`/tools/belay/${path}`),
+  vi.waitFor(
+    () => expect(new URL(page.url()).pathname + new URL(page.url()).search).toBe(`/tools/belay/${path}`),
+    10_000,
   )
 const names = (page: Page) => page.locator('a[data-run]').allTextContents()
 
@@ -39,7 +40,7 @@ describe.skipIf(noBrowser)(`the page in use${noBrowser ? `: ${noBrowser}` : ''}`
     await page.keyboard.type('status:compensating')
     await press(page, 'Enter')
     await at(page, 'runs?status=compensating')
-    await vi.waitFor(async () => expect(await names(page)).toEqual(['order:9229', 'order:9226']))
+    await vi.waitFor(async () => expect(await names(page)).toEqual(['order:9229', 'order:9226']), 20_000)
     await press(page, 'Escape', 'j', 'j', 'Space')
     await page.getByRole('complementary', { name: 'Peek at a run' }).getByText('order:9226').waitFor()
     await press(page, 'k')
@@ -95,13 +96,15 @@ describe.skipIf(noBrowser)(`the page in use${noBrowser ? `: ${noBrowser}` : ''}`
     await shown(page, '3 newer runs')
     expect(await names(page)).toEqual(before)
     await press(page, 'n')
-    await vi.waitFor(async () =>
-      expect((await names(page)).slice(0, 4)).toEqual([
-        'order:new-3',
-        'order:new-2',
-        'order:new-1',
-        'order:9231',
-      ]),
+    await vi.waitFor(
+      async () =>
+        expect((await names(page)).slice(0, 4)).toEqual([
+          'order:new-3',
+          'order:new-2',
+          'order:new-1',
+          'order:9231',
+        ]),
+      10_000,
     )
   })
 
@@ -147,11 +150,11 @@ describe.skipIf(noBrowser)(`the page in use${noBrowser ? `: ${noBrowser}` : ''}`
       const before = fixture.asked.length
       await page.clock.runFor(20_000)
       expect(fixture.asked.length).toBe(before)
-    })
+    }, 20_000)
     const asked = fixture.asked.length
     await press(page, 'p')
     await page.clock.runFor(3_000)
-    await vi.waitFor(() => expect(fixture.asked.length).toBeGreaterThan(asked))
+    await vi.waitFor(() => expect(fixture.asked.length).toBeGreaterThan(asked), 20_000)
   })
 
   it('a status count filters, a chip takes its condition away, and text is the same filter', async () => {
@@ -251,6 +254,6 @@ describe.skipIf(noBrowser)(`the page in use${noBrowser ? `: ${noBrowser}` : ''}`
       document.body.append(document.createElement('img'), script)
     })
     expect((await axeFindings(page)).join()).toContain('image-alt')
-    await vi.waitFor(() => expect(complaints().join()).toContain('Content Security Policy'))
+    await vi.waitFor(() => expect(complaints().join()).toContain('Content Security Policy'), 20_000)
   })
 })

@@ -42,7 +42,7 @@ describe.skipIf(noBrowser)(`many runs, repaired${noBrowser ? `: ${noBrowser}` : 
     await tabTo(page, 'Count', 'main')
     await press(page, 'Enter')
     await isCounted(page)
-    await vi.waitFor(() => expect(path(page)).toMatch(/^repairs\/[0-9a-f-]{36}$/))
+    await vi.waitFor(() => expect(path(page)).toMatch(/^repairs\/[0-9a-f-]{36}$/), 20_000)
   }
   const begin = async (page: Page, reason: string, sentence: RegExp) => {
     await tabTo(page, 'Reason', 'main')
@@ -164,7 +164,7 @@ describe.skipIf(noBrowser)(`many runs, repaired${noBrowser ? `: ${noBrowser}` : 
     await begin(page, 'the mail server is back', /^3 runs were retried\.$/)
     await vi.waitFor(async () => {
       expect((await at.worker.runs.count({ status: 'completed' })).count).toBe(44)
-    }, 10_000)
+    }, 20_000)
     // A batch that goes forward again starts another job: the old one stays as it ended.
     expect((await at.worker.runs.count({ workflow: 'job', status: 'failed' })).count).toBe(3)
     const [other] = await page.evaluate(async () => {

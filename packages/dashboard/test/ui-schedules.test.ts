@@ -197,7 +197,10 @@ describe.skipIf(noBrowser)(`schedules and workers${noBrowser ? `: ${noBrowser}` 
     const { page } = await visit(browser, `${read.url}schedules`)
     const pause = page.getByRole('button', { name: 'Pause… nightly-report' })
     await pause.waitFor()
-    await vi.waitFor(async () => expect(await pause.getAttribute('title')).toContain('schedules.pause'))
+    await vi.waitFor(
+      async () => expect(await pause.getAttribute('title')).toContain('schedules.pause'),
+      10_000,
+    )
     expect(await pause.isDisabled()).toBe(true)
     read.stop()
   })
@@ -211,7 +214,7 @@ describe.skipIf(noBrowser)(`schedules and workers${noBrowser ? `: ${noBrowser}` 
     await vi.waitFor(async () => {
       const [first] = await worker.workers.list()
       expect(await worker.workers.holds(first!.id)).toHaveLength(1)
-    })
+    }, 20_000)
     const own = await startPages(worker)
     const { page, complaints } = await visit(browser, `${own.url}health`)
     await shown(page, '1 worker live')

@@ -164,7 +164,7 @@ describe.skipIf(noBrowser)(`versions, two runs, and saved views${noBrowser ? `: 
     await page.keyboard.type('A view with')
     await page.getByRole('option', { name: 'A view with a name' }).waitFor()
     await press(page, 'Enter')
-    await vi.waitFor(() => expect(page.url()).toContain('runs?workflow=parcel'))
+    await vi.waitFor(() => expect(page.url()).toContain('runs?workflow=parcel'), 20_000)
     await tabTo(page, 'Save this view…')
     await press(page, 'Enter')
     await tabTo(page, 'Name of A view')

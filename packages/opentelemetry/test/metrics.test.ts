@@ -102,7 +102,7 @@ describe('a worker', () => {
     })
     await engine.start()
     await (await engine.run(order, {})).result()
-    await vi.waitFor(() => expect(durationMs).toBeGreaterThan(0))
+    await vi.waitFor(() => expect(durationMs).toBeGreaterThan(0), 20_000)
     expect(await register.getSingleMetricAsString('belay_run_duration_seconds')).toContain(
       `belay_run_duration_seconds_sum{workflow="order",status="completed"} ${durationMs / 1_000}`,
     )
@@ -119,7 +119,7 @@ describe('schedules', () => {
     await engine.schedules.put('hourly', { every: '1h', workflow: order, input: {} })
     await engine.schedules.put('daily', { every: '1d', workflow: order, input: {} })
     const late = async (count: number) =>
-      vi.waitFor(async () => expect(valueIn(await collect(), 'belay.schedules.late')).toBe(count), 5_000)
+      vi.waitFor(async () => expect(valueIn(await collect(), 'belay.schedules.late')).toBe(count), 20_000)
     await clock.advance('61m')
     await late(0)
     await clock.advance('1s')

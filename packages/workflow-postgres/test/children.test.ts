@@ -65,8 +65,9 @@ describe.each(servers)('children of several workers on $name', ({ url }) => {
       const engine = await work([parent])
       const run = await engine.run(parent)
       const id = await startedBy(engine, run)
-      await vi.waitFor(async () =>
-        expect((await run.explain()).steps.map(({ reason }) => reason)).toContain('child'),
+      await vi.waitFor(
+        async () => expect((await run.explain()).steps.map(({ reason }) => reason)).toContain('child'),
+        10_000,
       )
       const missing = async () =>
         (await engine.doctor()).findings.filter(({ type }) => type === 'stranded_step')
@@ -90,7 +91,7 @@ describe.each(servers)('children of several workers on $name', ({ url }) => {
       const found = await engine.runs.list({ parentId: run.id })
       expect(found).toHaveLength(1)
       return found[0]!.id
-    })
+    }, 10_000)
   }
 
   async function deleteRun(id: string): Promise<void> {

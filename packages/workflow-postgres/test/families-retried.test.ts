@@ -127,14 +127,14 @@ describe.each(servers)('retries of families on $name', ({ url }) => {
       const found = await engine.runs.list({ parentId: run.id, status: 'waiting' })
       expect(found).toHaveLength(1)
       return found[0]!.id
-    })
+    }, 10_000)
   }
 
   /** Operators retry every child that has ended, by itself, and give it time to act. */
   async function retryOld(engine: Engine, workflow: string): Promise<void> {
     const { runIds } = await engine.runs.retryMany({ workflow: [workflow], status: [...ENDED] })
     for (const id of runIds)
-      await vi.waitFor(async () => expect((await engine.runs.get(id))?.status).toBe('waiting'))
+      await vi.waitFor(async () => expect((await engine.runs.get(id))?.status).toBe('waiting'), 10_000)
   }
 
   it('charge once although an operator retries the child just as its parent looks at it', async () => {
@@ -155,7 +155,7 @@ describe.each(servers)('retries of families on $name', ({ url }) => {
     await engine.resume(childId)
     failing.add('1')
     await engine.signal(childId, 'go', 1)
-    await vi.waitFor(async () => expect((await engine.runs.get(childId))?.status).toBe('compensated'))
+    await vi.waitFor(async () => expect((await engine.runs.get(childId))?.status).toBe('compensated'), 10_000)
     let looks: Promise<unknown> | undefined
     const parentLooks = () => {
       looks ??= run.resume().then(() => run.result().catch(() => {}))

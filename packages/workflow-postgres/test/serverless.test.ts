@@ -27,7 +27,7 @@ describe.each(servers)('a process that starts runs and ends, on $name', ({ url }
     await engine[Symbol.asyncDispose]()
 
     expect(counted.opened()).toBe(1)
-    await vi.waitFor(() => expect(counted.open()).toBe(0))
+    await vi.waitFor(() => expect(counted.open()).toBe(0), 10_000)
     expect(await statusOf(id)).toBe('running')
   })
 

@@ -86,7 +86,7 @@ describe.each(servers)('a statement that waits for a lock on $name', ({ url }) =
     const busy = async () =>
       (await sessions.sessions(database.pool)).filter(({ state }) => state === 'active')
     // The client has the error a moment before the server calls the session idle.
-    await vi.waitFor(async () => expect(await busy()).toEqual([]), 1_000)
+    await vi.waitFor(async () => expect(await busy()).toEqual([]), 10_000)
     expect(await adapter.held({ workerId })).toEqual([])
     expect(await claim()).toMatchObject({ claims: [{ step: 0 }] })
   })

@@ -27,6 +27,6 @@ export async function limited({ isShared = false } = {}): Promise<Limited> {
   await vi.waitFor(async () => {
     const limit = await worker.limits.get('payments')
     if (limit?.waiting !== 5) throw new Error(`${limit?.waiting} wait.`)
-  }, 10_000)
+  }, 20_000)
   return { ...store, worker }
 }

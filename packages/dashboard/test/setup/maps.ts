@@ -94,5 +94,5 @@ export async function stands(
     const settled = run.steps.every(({ status, failures }) => status !== 'ready' || failures > 0)
     const now = JSON.stringify(Object.entries(run.maps[map]?.statuses ?? {}).toSorted())
     if (!settled || now !== JSON.stringify(Object.entries(statuses).toSorted())) throw new Error(now)
-  }, 10_000)
+  }, 20_000)
 }

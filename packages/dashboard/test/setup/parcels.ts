@@ -39,6 +39,6 @@ export async function parcels(options: { readonly isShared?: boolean } = {}): Pr
       worker.runs.count({ status: 'completed' }),
     ])
     if (waiting.count !== 3 || completed.count !== 2) throw new Error('They are under way.')
-  }, 10_000)
+  }, 20_000)
   return { ...store, worker, ids }
 }

@@ -38,7 +38,7 @@ export async function shop(
     await vi.waitFor(async () => {
       const { status } = (await worker.runs.get(runs[key]!.id))!
       if (status !== 'waiting') throw new Error(`${key} is ${status}`)
-    }, 10_000)
+    }, 20_000)
   }
   return { ...store, worker, runs: runs as Shop['runs'] }
 }

@@ -37,7 +37,7 @@ export async function waits({ isShared = false } = {}): Promise<Waits> {
     await vi.waitFor(async () => {
       const pending = [...(await worker.approvals.pending()), ...(await worker.signals.pending())]
       expect(pending.filter(({ runId }) => runId === id)).toHaveLength(count)
-    }, 10_000)
+    }, 20_000)
     return id
   }
   // One after the other: what has no time limit stands by how long it waits.
