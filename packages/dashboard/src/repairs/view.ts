@@ -37,8 +37,7 @@ export async function viewOfRepair(
     ...{ asked, endedAt, more },
     runs: linked(repair.shown),
     refusals: groups.map(({ why, code, runIds, instead }) => ({
-      // What has no code is no sentence of the engine, and may quote rows.
-      why: code === undefined && !call.env.can.has('payloads.read') ? HIDDEN : reasonOf(why),
+      why: reasonOf(why, code, call.env.can.has('payloads.read')),
       count: runIds.length,
       runs: linked(firstOf(runIds)),
       instead: linked(firstOf(instead)),
@@ -49,12 +48,14 @@ export async function viewOfRepair(
   }
 }
 
-const HIDDEN =
-  'It could not be read or changed, because of an error that you may not see: you lack payloads.read.'
-
-/** `Run … cannot be paused: …` without its beginning, after a count. */
-function reasonOf(why: string): string {
-  return withoutCredentials(why).replace(/^Run … /, '')
+/** After a count: a sentence of the engine without `Run …`, its beginning; or an error. One without a code may quote rows. */
+function reasonOf(why: string, code: string | undefined, mayRead: boolean): string {
+  const isSentence = code !== undefined && !code.startsWith('store_')
+  const told = withoutCredentials(why)
+  if (isSentence) return told.replace(/^Run … /, '')
+  return code === undefined && !mayRead
+    ? 'could not be read or changed, because of an error that you may not see: you lack payloads.read.'
+    : `could not be read or changed: “${told}”.`
 }
 
 const NO_LINKS: ReadonlyMap<string, RunLink> = new Map()
@@ -93,7 +94,7 @@ function sentenceOf(repair: RepairInHand): string {
     case 'failed':
       return done === undefined
         ? `The dry run failed: ${trouble} Nothing has been changed.`
-        : `It ended early: ${trouble} ${outcome(repair, done, 'were')} ${leftOf(repair, done)}`
+        : `It ended early: ${trouble} ${outcome(repair, done, 'were')} The last one of the others may have been, too. Count again for the rest.`
   }
 }
 
