@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 
-const WAIT_MAX_MS = 30_000
+const WAIT_MAX_MS = 120_000
 
 /** PGlite is WebAssembly. These processes live for seconds: optimising its code takes longer than they gain from it. */
 const QUICK_START = ['--liftoff-only']

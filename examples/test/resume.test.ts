@@ -5,8 +5,6 @@ import { createPgliteDirectory } from '@belay/postgres-server'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Program } from './program.ts'
 
-const TIMEOUT = { timeout: 40_000 }
-
 // One story, told in order: each test continues with the folder that the previous one left.
 describe('a start that is killed', () => {
   let folder: string
@@ -22,7 +20,7 @@ describe('a start that is killed', () => {
     return new Program('start.js', flags)
   }
 
-  test('continues after kill -9 without running completed steps again', TIMEOUT, async () => {
+  test('continues after kill -9 without running completed steps again', async () => {
     const killed = start(100)
     await killed.says('chargeCard: completed')
     expect((await killed.kill('SIGKILL')).signal).toBe('SIGKILL')
@@ -41,7 +39,7 @@ describe('a start that is killed', () => {
     expect(out).toContain('Run the same command again to continue from here.')
   })
 
-  test('continues after Ctrl-C, and keeps every promise', TIMEOUT, async () => {
+  test('continues after Ctrl-C, and keeps every promise', async () => {
     const { code, out, err } = await start(0).ended
 
     expect(code, out + err).toBe(0)
@@ -50,7 +48,7 @@ describe('a start that is killed', () => {
     expect(out).not.toContain('✘')
   })
 
-  test('finishes the undo that kill -9 interrupted', TIMEOUT, async () => {
+  test('finishes the undo that kill -9 interrupted', async () => {
     // The second showing, because the first has ended.
     const killed = start(100)
     await killed.says('issueInvoice: undone')

@@ -3,16 +3,20 @@ import { readFlags } from '../src/demonstration/flags.ts'
 import { Program } from './program.ts'
 
 // Processes start slowly on a busy machine, and a test waits for one or two of them.
-const TIMEOUT = { timeout: 30_000 }
-
 describe('flags', () => {
   test.each([
     [['--nope'], "Unknown option '--nope'"],
-    [['--only', 'everything'], '--only takes order, import, csv, media, waiting, or all, got "everything".'],
+    [
+      ['--only', 'everything'],
+      '--only takes order, import, csv, media, dashboard, waiting, or all, got "everything".',
+    ],
     [['--only'], "Option '--only <value>' argument missing"],
     [['--folder', ''], '--folder takes a path, got nothing.'],
     [['--pace', 'fast'], '--pace takes whole milliseconds from 0 to 99999, got "fast".'],
-    [['nothing'], 'There is no example "nothing". There is order, import, csv, media, waiting, or all.'],
+    [
+      ['nothing'],
+      'There is no example "nothing". There is order, import, csv, media, dashboard, waiting, or all.',
+    ],
     [['order', 'csv'], 'One name at most, got order and csv.'],
   ])('%j is refused with a reason', (args, reason) => {
     expect(() => readFlags(args, '/default')).toThrow(reason)
@@ -36,14 +40,14 @@ describe('flags', () => {
   })
 })
 
-test('an unknown flag ends with exit code 2 and one clear line', TIMEOUT, async () => {
+test('an unknown flag ends with exit code 2 and one clear line', async () => {
   const { code, out, err } = await new Program('start.js', ['--nope']).ended
   expect(code).toBe(2)
   expect(err).toBe("Unknown option '--nope'\nTry --help.\n")
   expect(out).toBe('')
 })
 
-test('--help explains every option and does nothing else', TIMEOUT, async () => {
+test('--help explains every option and does nothing else', async () => {
   const { code, out } = await new Program('start.js', ['--help']).ended
   expect(code).toBe(0)
   const flags = ['--list', '--only', '--sql', '--fresh', '--folder', '--pace', '--help', 'DATABASE_URL']
@@ -56,13 +60,13 @@ test('--help explains every option and does nothing else', TIMEOUT, async () => 
 test.each([
   ['--list', 'npm start -- media'],
   ['waiting', 'node examples/dist/waiting/desk.js approve'],
-])('%s tells how to start examples, and starts nothing', TIMEOUT, async (argument, told) => {
+])('%s tells how to start examples, and starts nothing', async (argument, told) => {
   const { code, out, err } = await new Program('start.js', [argument]).ended
   expect(code, err).toBe(0)
   expect(out).toContain(told)
 })
 
-test('--fresh is refused on a PostgreSQL server', TIMEOUT, async () => {
+test('--fresh is refused on a PostgreSQL server', async () => {
   const environment = { DATABASE_URL: 'postgres://localhost/shop' }
   const { code, err } = await new Program('start.js', ['--fresh'], environment).ended
   expect(code).toBe(2)
@@ -72,7 +76,7 @@ test('--fresh is refused on a PostgreSQL server', TIMEOUT, async () => {
 test.each([
   ['postgres://ada:s3cret@127.0.0.1:1/shop', '127.0.0.1'],
   ['shop', 'does not start with postgres://'],
-])('DATABASE_URL=%s ends with a clear error, without stack and password', TIMEOUT, async (url, named) => {
+])('DATABASE_URL=%s ends with a clear error, without stack and password', async (url, named) => {
   const { code, out, err } = await new Program('start.js', [], { DATABASE_URL: url }).ended
   expect(code, out).toBe(1)
   expect(err).toContain(named)
@@ -80,13 +84,13 @@ test.each([
   expect(err).not.toContain('    at ')
 })
 
-test('the quickstart greets', TIMEOUT, async () => {
+test('the quickstart greets', async () => {
   const { code, out, err } = await new Program('quickstart.js').ended
   expect(code, err).toBe(0)
   expect(out).toBe('Hello Ada, your name has 3 letters.\n')
 })
 
-test('an operator without the code sees why undos are parked, and repairs them', TIMEOUT, async () => {
+test('an operator without the code sees why undos are parked, and repairs them', async () => {
   const { code, out, err } = await new Program('repair.js').ended
   expect(code, err).toBe(0)
   const lines = [
@@ -102,7 +106,7 @@ test('an operator without the code sees why undos are parked, and repairs them',
   ).toHaveLength(3)
 })
 
-test('the graph as data draws itself and runs', TIMEOUT, async () => {
+test('the graph as data draws itself and runs', async () => {
   const { code, out, err } = await new Program('graph-as-data.js').ended
   expect(code, err).toBe(0)
   expect(out).toContain('flowchart')

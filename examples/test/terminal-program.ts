@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url'
 import pty from '@lydell/node-pty'
 import headless from '@xterm/headless'
 
-const WAIT_MAX_MS = 40_000
+const WAIT_MAX_MS = 120_000
 
 /** An example in a terminal of a given size, whose screen a test can read and whose keys it can press. */
 export class TerminalProgram {
