@@ -130,8 +130,8 @@ describe.skipIf(noBrowser)(`live updates${noBrowser ? `: ${noBrowser}` : ''}`, (
     await fixture.stop()
   })
 
-  // The history draws graph and timeline, too. The memory after a third of the time is compared with the memory at its end. Code that is compiled as the page
-  // is used takes 30 to 80 bytes a read of an hour, and up to 1,300 of the shorter times; answers that a page keeps would take 11,000 or 25,000.
+  // The history draws graph and timeline, too. The memory after a third of the time is compared with the memory at its end. Measured without a leak: 30 to 80
+  // bytes a read in the hour, and up to 1,300 in the shorter times; with a page that keeps its answers, 11,000 for the list and 25,000 for the run.
   it.each([
     ['a timeline', `runs/${start.run.id}/timeline`, 60, 500],
     ['a history', `runs/${start.run.id}/history`, 12, 3_000],
