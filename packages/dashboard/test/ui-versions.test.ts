@@ -189,7 +189,7 @@ describe.skipIf(noBrowser)(`versions, two runs, and saved views${noBrowser ? `: 
     await shown(page, 'parcel:2')
     await press(page, 'g', 'v')
     await page.getByRole('link', { name: '3 live runs' }).waitFor()
-    await tabTo(page, 'parcel', '.versions')
+    await tabTo(page, 'parcel', '.lines')
     await press(page, 'Enter')
     await page.getByRole('button', { name: 'Move 3 runs to v2…' }).waitFor()
     await tabTo(page, 'Move 3 runs')
