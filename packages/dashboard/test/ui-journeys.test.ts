@@ -22,11 +22,7 @@ onScreen('the page in use', () => {
   beforeEach(() => fixture.reset())
   afterAll(() => fixture.stop())
 
-  const open = async (path: string) => {
-    const { page, complaints } = await pageAt(fixture.url + path)
-    await shown(page, 'Live runs')
-    return { page, complaints }
-  }
+  const open = (path: string) => pageAt(fixture.url + path, {}, (page) => page.getByText('Live runs'))
 
   it('by keyboard alone: filter, move, peek, open, and back by letters', async () => {
     const { page, complaints } = await open('runs')

@@ -4,7 +4,7 @@ import { beforeAll, expect, it, vi } from 'vitest'
 import { bank } from '../../cli/test/setup/fulfil-order.ts'
 import { axeFindings } from './setup/browser.ts'
 import { isAt, press, pressUntil, tabTo } from './setup/keyboard.ts'
-import { onScreen, pageAt, pathOf, shown, startPages } from './setup/pages.ts'
+import { MAIN, onScreen, pageAt, pathOf, shown, startPages } from './setup/pages.ts'
 import { fulfilOrder, ORDERS, type Shop, shop } from './setup/shop.ts'
 
 /** Fails in both attempts, each time for another reason. */
@@ -39,11 +39,7 @@ onScreen('by keyboard alone', () => {
     url = await startPages(at.worker)
   }, 60_000)
 
-  const open = async (path: string) => {
-    const { page, complaints } = await pageAt(url + path)
-    await page.getByRole('main').waitFor()
-    return { page, complaints }
-  }
+  const open = (path: string) => pageAt(url + path, {}, MAIN)
   const statusOf = async (id: string) => (await at.worker.runs.get(id))!.status
   /** From anywhere, by its key. */
   const jumpTo = async (page: Page, key: string) => {
@@ -171,6 +167,7 @@ onScreen('by keyboard alone', () => {
     await press(page, '/')
     await page.keyboard.type('workflow:courier status:failed')
     await press(page, 'Enter')
+    await page.getByRole('button', { name: 'Remove workflow courier' }).waitFor()
     const runs = page.locator('a[data-run]')
     await vi.waitFor(async () => expect(await runs.first().textContent()).toBe(`courier:${COURIERS}`), 20_000)
     await press(page, 'Escape', ']')

@@ -47,13 +47,8 @@ onScreen('a run of 10,000 steps', () => {
   })
   afterAll(() => fixture.stop())
 
-  const open = async (tab: Tab, viewport: (typeof SIZES)[keyof typeof SIZES] = SIZES.wide) => {
-    const { page, complaints } = await pageAt(`${fixture.url}runs/${page10k.run.id}/${tab}`, {
-      viewport,
-    })
-    await page.locator(DRAWN[tab]).first().waitFor()
-    return { page, complaints }
-  }
+  const open = (tab: Tab, viewport: (typeof SIZES)[keyof typeof SIZES] = SIZES.wide) =>
+    pageAt(`${fixture.url}runs/${page10k.run.id}/${tab}`, { viewport }, (page) => page.locator(DRAWN[tab]))
   const elements = (page: Page) => page.locator('*').count()
   const focused = (page: Page) =>
     page.evaluate(() => {

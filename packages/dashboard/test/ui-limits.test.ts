@@ -14,11 +14,8 @@ onScreen('limits', () => {
     url = await startPages(at.worker)
   })
 
-  const open = async (options = {}) => {
-    const { page, complaints } = await pageAt(`${url}limits`, options)
-    await page.getByRole('heading', { name: 'payments' }).waitFor()
-    return { page, complaints }
-  }
+  const open = (options = {}) =>
+    pageAt(`${url}limits`, options, (page) => page.getByRole('heading', { name: 'payments' }))
   const line = (page: Page, key: string) => page.getByRole('listitem').filter({ hasText: key })
 
   it.each(LOOKS)(

@@ -18,12 +18,10 @@ onScreen('items of a map', () => {
     url = await startPages(at.worker)
   }, 60_000)
 
-  const open = async (run: keyof Mapped['runs'], options = {}) => {
-    const visited = await pageAt(`${url}runs/${at.runs[run].id}/items`, options)
-    await visited.page.getByRole('heading', { name: 'Why items fail' }).waitFor()
-    await visited.page.getByRole('table').waitFor()
-    return visited
-  }
+  const open = (run: keyof Mapped['runs'], options = {}) =>
+    pageAt(`${url}runs/${at.runs[run].id}/items`, options, (page) =>
+      page.getByRole('table', { name: 'Why items fail' }),
+    )
   const row = (page: Page, text: string) => page.getByRole('row').filter({ hasText: text })
 
   it.each(LOOKS)(

@@ -1,7 +1,7 @@
 import { beforeAll, expect, it } from 'vitest'
 import { axeFindings, SIZES, sideways } from './setup/browser.ts'
 import { press, tabTo } from './setup/keyboard.ts'
-import { LOOKS, onScreen, pageAt, startPages } from './setup/pages.ts'
+import { LOOKS, MAIN, onScreen, pageAt, startPages } from './setup/pages.ts'
 import { type Shop, shop } from './setup/shop.ts'
 
 onScreen('needs a person', () => {
@@ -12,11 +12,7 @@ onScreen('needs a person', () => {
     url = await startPages(at.worker)
   }, 60_000)
 
-  const open = async (path = 'needs', options = {}) => {
-    const { page, complaints } = await pageAt(url + path, options)
-    await page.getByRole('main').waitFor()
-    return { page, complaints }
-  }
+  const open = (path = 'needs', options = {}) => pageAt(url + path, options, MAIN)
 
   it.each(LOOKS)('one list: undos first, then decisions: %s, %s', async (colorScheme, size) => {
     const { page, complaints } = await open('needs', { colorScheme, viewport: SIZES[size] })

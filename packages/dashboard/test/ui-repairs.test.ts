@@ -4,7 +4,7 @@ import type { Repair } from '../src/api/many.ts'
 import { axeFindings, SIZES, sideways } from './setup/browser.ts'
 import { idle, type Jobs, jobs, mail } from './setup/jobs.ts'
 import { press, tabTo } from './setup/keyboard.ts'
-import { onScreen, pageAt, pathOf, shown, startPages } from './setup/pages.ts'
+import { MAIN, onScreen, pageAt, pathOf, shown, startPages } from './setup/pages.ts'
 
 const HOSTILE = '<img src=x onerror=alert(1)>'
 const FAILED = 'workflow=job&status=failed'
@@ -18,11 +18,7 @@ onScreen('many runs, repaired', () => {
     url = await startPages(at.worker)
   }, 60_000)
 
-  const open = async (path: string, options = {}) => {
-    const { page, complaints } = await pageAt(url + path, options)
-    await page.getByRole('main').waitFor()
-    return { page, complaints }
-  }
+  const open = (path: string, options = {}) => pageAt(url + path, options, MAIN)
   const figures = async (page: Page) => (await page.locator('.figures').textContent())!
   const isCounted = (page: Page) =>
     page.locator('.repair-steps > .done').getByRole('heading', { name: 'Counted' }).waitFor()

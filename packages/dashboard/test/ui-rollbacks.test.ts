@@ -14,11 +14,8 @@ onScreen('parked undos', () => {
     url = await startPages(at.worker)
   }, 60_000)
 
-  const open = async (options = {}, of = url) => {
-    const { page, complaints } = await pageAt(`${of}rollbacks`, options)
-    await page.getByRole('heading', { name: '10 parked undos' }).waitFor()
-    return { page, complaints }
-  }
+  const open = (options = {}, of = url) =>
+    pageAt(`${of}rollbacks`, options, (page) => page.getByRole('heading', { name: '10 parked undos' }))
   const group = (page: Page, error: string) =>
     page.locator('.cause').filter({ has: page.getByText(error, { exact: true }) })
   const orders = (page: Page) =>

@@ -3,7 +3,7 @@ import { define, PermanentError } from '@belay/workflow'
 import type { Page } from 'playwright-core'
 import { beforeAll, expect, it } from 'vitest'
 import { axeFindings, SIZES, sideways, THEMES } from './setup/browser.ts'
-import { onScreen, pageAt, startPages } from './setup/pages.ts'
+import { MAIN, onScreen, pageAt, startPages } from './setup/pages.ts'
 import { type Key, type Shop, shop } from './setup/shop.ts'
 
 /** Each tab, and a text that stands there when it has settled. */
@@ -37,11 +37,8 @@ onScreen('a run on its screen', () => {
     url = await startPages(at.worker)
   })
 
-  const open = async (path: string, viewport: (typeof SIZES)[keyof typeof SIZES] = SIZES.wide) => {
-    const { page, complaints } = await pageAt(url + path, { viewport })
-    await page.getByRole('main').waitFor()
-    return { page, complaints }
-  }
+  const open = (path: string, viewport: (typeof SIZES)[keyof typeof SIZES] = SIZES.wide) =>
+    pageAt(url + path, { viewport }, MAIN)
   const tab = (page: Page, name: string) =>
     page
       .getByRole('navigation', { name: 'Views of this run' })

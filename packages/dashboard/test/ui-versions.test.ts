@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core'
 import { beforeAll, expect, it, vi } from 'vitest'
 import { axeFindings, SIZES, sideways } from './setup/browser.ts'
 import { press, tabTo } from './setup/keyboard.ts'
-import { onScreen, pageAt, shown, startPages } from './setup/pages.ts'
+import { MAIN, onScreen, pageAt, shown, startPages } from './setup/pages.ts'
 import { HOSTILE, type Parcels, parcel2, parcels } from './setup/parcels.ts'
 
 onScreen('versions, two runs, and saved views', () => {
@@ -16,11 +16,7 @@ onScreen('versions, two runs, and saved views', () => {
     })
   }, 60_000)
 
-  const open = async (path: string) => {
-    const { page, complaints } = await pageAt(url + path)
-    await page.getByRole('main').waitFor()
-    return { page, complaints }
-  }
+  const open = (path: string) => pageAt(url + path, {}, MAIN)
   const look = async (page: Page) => {
     for (const [colorScheme, size] of [
       ['light', SIZES.wide],

@@ -13,11 +13,7 @@ onScreen('waiting', () => {
     url = await startPages(at.worker)
   })
 
-  const open = async (options = {}) => {
-    const { page, complaints } = await pageAt(`${url}waiting`, options)
-    await page.getByRole('row').nth(1).waitFor()
-    return { page, complaints }
-  }
+  const open = (options = {}) => pageAt(`${url}waiting`, options, (page) => page.getByRole('row').nth(1))
   const row = (page: Page, step: string) =>
     page.getByRole('row').filter({ has: page.getByText(step, { exact: true }) })
 

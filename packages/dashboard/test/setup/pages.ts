@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Engine } from '@belay/workflow'
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, onTestFinished } from 'vitest'
 import { type Authorized, type DashboardOptions, toNodeHandler } from '../../src/index.ts'
 import { noBrowser, startBrowser, THEMES, visit } from './browser.ts'
@@ -39,12 +39,19 @@ export async function startPages(
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/ops/belay/`
 }
 
-/** A page of its own, closed with its test. */
-export async function pageAt(url: string, options?: BrowserContextOptions): ReturnType<typeof visit> {
+/** A page of its own, closed with its test, once `there` is to be seen. */
+export async function pageAt(
+  url: string,
+  options: BrowserContextOptions = {},
+  there?: (page: Page) => Locator,
+): ReturnType<typeof visit> {
   const visited = await visit(browser, url, options)
   onTestFinished(() => visited.page.context().close())
+  await there?.(visited.page).first().waitFor()
   return visited
 }
+
+export const MAIN = (page: Page) => page.getByRole('main')
 
 /** Each theme, wide and narrow. */
 export const LOOKS = THEMES.flatMap((theme) =>
