@@ -1,11 +1,11 @@
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest'
 import { ANSWERS, amongOthers, newerRun, pageOf, RUNS } from './setup/answers.ts'
-import { axeFindings, noBrowser, SIZES, sideways, startBrowser, visit } from './setup/browser.ts'
+import { axeFindings, SIZES, sideways } from './setup/browser.ts'
 import { type Fixture, startFixture } from './setup/fixture.ts'
 import { press, tabTo } from './setup/keyboard.ts'
+import { onScreen, pageAt, shown } from './setup/pages.ts'
 
-const shown = (page: Page, text: string) => page.getByText(text).first().waitFor()
 const at = (page: Page, path: string) =>
   vi.waitFor(
     () => expect(new URL(page.url()).pathname + new URL(page.url()).search).toBe(`/tools/belay/${path}`),
@@ -13,25 +13,16 @@ const at = (page: Page, path: string) =>
   )
 const names = (page: Page) => page.locator('a[data-run]').allTextContents()
 
-describe.skipIf(noBrowser)(`the page in use${noBrowser ? `: ${noBrowser}` : ''}`, () => {
-  let browser: Browser
+onScreen('the page in use', () => {
   let fixture: Fixture
 
   beforeAll(async () => {
     fixture = await startFixture()
-    browser = await startBrowser()
   })
   beforeEach(() => fixture.reset())
-  afterAll(async () => {
-    await browser.close()
-    await fixture.stop()
-  })
+  afterAll(() => fixture.stop())
 
-  const open = async (path: string) => {
-    const { page, complaints } = await visit(browser, fixture.url + path)
-    await shown(page, 'Live runs')
-    return { page, complaints }
-  }
+  const open = (path: string) => pageAt(fixture.url + path, {}, (page) => page.getByText('Live runs'))
 
   it('by keyboard alone: filter, move, peek, open, and back by letters', async () => {
     const { page, complaints } = await open('runs')
@@ -139,7 +130,7 @@ describe.skipIf(noBrowser)(`the page in use${noBrowser ? `: ${noBrowser}` : ''}`
   })
 
   it('paused, it asks for nothing', async () => {
-    const { page } = await visit(browser, 'about:blank')
+    const { page } = await pageAt('about:blank')
     await page.clock.install()
     await page.goto(`${fixture.url}runs`)
     await shown(page, 'order:9231')
@@ -232,7 +223,7 @@ describe.skipIf(noBrowser)(`the page in use${noBrowser ? `: ${noBrowser}` : ''}`
   })
 
   it('narrow, the navigation is a drawer that closes once it led somewhere', async () => {
-    const { page, complaints } = await visit(browser, `${fixture.url}runs`, { viewport: SIZES.narrow })
+    const { page, complaints } = await pageAt(`${fixture.url}runs`, { viewport: SIZES.narrow })
     await shown(page, 'order:9231')
     const health = page.getByRole('navigation', { name: 'Screens' }).getByRole('link', { name: /^Health/ })
     expect(await health.isVisible()).toBe(false)

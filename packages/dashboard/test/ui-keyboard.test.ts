@@ -1,10 +1,10 @@
 import { define } from '@belay/workflow'
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import type { Page } from 'playwright-core'
+import { beforeAll, expect, it, vi } from 'vitest'
 import { bank } from '../../cli/test/setup/fulfil-order.ts'
-import { axeFindings, noBrowser, startBrowser, visit } from './setup/browser.ts'
+import { axeFindings } from './setup/browser.ts'
 import { isAt, press, pressUntil, tabTo } from './setup/keyboard.ts'
-import { type Pages, startPages } from './setup/pages.ts'
+import { MAIN, onScreen, pageAt, pathOf, shown, startPages } from './setup/pages.ts'
 import { fulfilOrder, ORDERS, type Shop, shop } from './setup/shop.ts'
 
 /** Fails in both attempts, each time for another reason. */
@@ -19,14 +19,13 @@ const shipment = define('shipment', { version: 1 }).workflow('ship', parcel, { k
 
 const COURIERS = 60
 
-describe.skipIf(noBrowser)(`by keyboard alone${noBrowser ? `: ${noBrowser}` : ''}`, () => {
-  let browser: Browser
+onScreen('by keyboard alone', () => {
   let at: Shop
-  let pages: Pages
+  let url: string
   let shipmentId: string
 
   beforeAll(async () => {
-    ;[at, browser] = await Promise.all([shop({ isShared: true, attempts: 'keep' }), startBrowser()])
+    at = await shop({ isShared: true, attempts: 'keep' })
     const worker = at.engine({ workflows: [courier, shipment], name: 'couriers', attempts: 'keep' })
     await worker.start()
     shipmentId = (await worker.run(shipment, undefined, { key: 'shipment:1' })).id
@@ -37,21 +36,11 @@ describe.skipIf(noBrowser)(`by keyboard alone${noBrowser ? `: ${noBrowser}` : ''
       expect((await worker.runs.count({ workflow: 'courier', status: 'failed' })).count).toBe(COURIERS)
       expect((await worker.runs.count({ workflow: 'parcel', status: 'waiting' })).count).toBe(1)
     }, 20_000)
-    pages = await startPages(at.worker)
+    url = await startPages(at.worker)
   }, 60_000)
-  afterAll(async () => {
-    await browser.close()
-    pages.stop()
-  })
 
-  const open = async (path: string) => {
-    const { page, complaints } = await visit(browser, pages.url + path)
-    await page.getByRole('main').waitFor()
-    return { page, complaints }
-  }
-  const shown = (page: Page, text: string | RegExp) => page.getByText(text).first().waitFor()
+  const open = (path: string) => pageAt(url + path, {}, MAIN)
   const statusOf = async (id: string) => (await at.worker.runs.get(id))!.status
-  const path = (page: Page) => new URL(page.url()).pathname.replace('/ops/belay/', '')
   /** From anywhere, by its key. */
   const jumpTo = async (page: Page, key: string) => {
     await shown(page, 'Press')
@@ -88,7 +77,6 @@ describe.skipIf(noBrowser)(`by keyboard alone${noBrowser ? `: ${noBrowser}` : ''
     expect(seen.size).toBeGreaterThan(3)
     await pressUntil(page, 'ArrowRight', async () => (await node())!.includes('undone'))
     expect(complaints()).toEqual([])
-    await page.context().close()
   })
 
   it('compare the attempts of a step: the errors of both', async () => {
@@ -106,7 +94,6 @@ describe.skipIf(noBrowser)(`by keyboard alone${noBrowser ? `: ${noBrowser}` : ''
     const second = page.getByRole('listitem').filter({ hasText: 'courier B is full' })
     expect(await second.textContent()).toMatch(/^2: failed/)
     expect(complaints()).toEqual([])
-    await page.context().close()
   })
 
   it('approve what a run waits for, with a reason', async () => {
@@ -126,7 +113,6 @@ describe.skipIf(noBrowser)(`by keyboard alone${noBrowser ? `: ${noBrowser}` : ''
     await press(page, 'Enter')
     await shown(page, 'known customer')
     expect(complaints()).toEqual([])
-    await page.context().close()
   })
 
   it('cancel a run that goes forward, after a look at what its undo would be', async () => {
@@ -148,7 +134,6 @@ describe.skipIf(noBrowser)(`by keyboard alone${noBrowser ? `: ${noBrowser}` : ''
     await shown(page, 'the customer called')
     expect(await statusOf(id)).toBe('cancelled')
     expect(complaints()).toEqual([])
-    await page.context().close()
   })
 
   it('go from a run to one that it started, and back', async () => {
@@ -172,9 +157,8 @@ describe.skipIf(noBrowser)(`by keyboard alone${noBrowser ? `: ${noBrowser}` : ''
     await tabTo(page, 'parcel:1', '[role="tree"]')
     await press(page, 'ArrowUp', 'Enter')
     await page.getByRole('heading', { name: 'shipment:1' }).waitFor()
-    expect(path(page)).toBe(`runs/${shipmentId}`)
+    expect(pathOf(page)).toBe(`runs/${shipmentId}`)
     expect(complaints()).toEqual([])
-    await page.context().close()
   })
 
   it('filter by text, page on, open a run, and come back to its row', async () => {
@@ -183,6 +167,7 @@ describe.skipIf(noBrowser)(`by keyboard alone${noBrowser ? `: ${noBrowser}` : ''
     await press(page, '/')
     await page.keyboard.type('workflow:courier status:failed')
     await press(page, 'Enter')
+    await page.getByRole('button', { name: 'Remove workflow courier' }).waitFor()
     const runs = page.locator('a[data-run]')
     await vi.waitFor(async () => expect(await runs.first().textContent()).toBe(`courier:${COURIERS}`), 20_000)
     await press(page, 'Escape', ']')
@@ -198,7 +183,6 @@ describe.skipIf(noBrowser)(`by keyboard alone${noBrowser ? `: ${noBrowser}` : ''
     await press(page, 'j')
     expect(await isAt(page, 'courier:7')).toBe(true)
     expect(complaints()).toEqual([])
-    await page.context().close()
   })
 
   it('act at a finding of Health', async () => {
@@ -216,7 +200,6 @@ describe.skipIf(noBrowser)(`by keyboard alone${noBrowser ? `: ${noBrowser}` : ''
     }
     expect(await retried()).toEqual([{ action: 'retry', reason: 'courier B has room', by: 'ada' }])
     expect(complaints()).toEqual([])
-    await page.context().close()
   })
 
   it('find a parked run, see why, and retry its undo after the dry run', async () => {
@@ -242,7 +225,6 @@ describe.skipIf(noBrowser)(`by keyboard alone${noBrowser ? `: ${noBrowser}` : ''
     await press(page, 'Enter')
     await shown(page, 'refunds are open again')
     expect(complaints()).toEqual([])
-    await page.context().close()
   })
 
   it('go from a finding of Health to its run, and act there', async () => {
@@ -266,6 +248,5 @@ describe.skipIf(noBrowser)(`by keyboard alone${noBrowser ? `: ${noBrowser}` : ''
     await shown(page, /has failed for good|Checked/)
     await page.getByText('order:9186').waitFor({ state: 'detached' })
     expect(complaints()).toEqual([])
-    await page.context().close()
   })
 })

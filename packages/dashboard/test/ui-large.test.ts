@@ -1,11 +1,12 @@
 import { join } from 'node:path'
 import type { ItemStates } from '@belay/graph-view'
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { ANSWERS } from './setup/answers.ts'
-import { axeFindings, noBrowser, SIZES, sideways, startBrowser, THEMES, visit } from './setup/browser.ts'
+import { axeFindings, SIZES, sideways, THEMES } from './setup/browser.ts'
 import { type Fixture, startFixture } from './setup/fixture.ts'
 import { largeItems, largePage, largeStates, nameOfStep } from './setup/large.ts'
+import { onScreen, pageAt } from './setup/pages.ts'
 
 const STEPS = 10_000
 const ITEMS = 65_536
@@ -27,13 +28,11 @@ const node = (name: string) => `[data-step="${name}"]`
 const cells = '.steps tbody th'
 const DRAWN: Record<Tab, string> = { timeline: '[data-row]', graph: '[data-step]', steps: cells }
 
-describe.skipIf(noBrowser)(`a run of 10,000 steps${noBrowser ? `: ${noBrowser}` : ''}`, () => {
-  let browser: Browser
+onScreen('a run of 10,000 steps', () => {
   let fixture: Fixture
 
   beforeAll(async () => {
     fixture = await startFixture()
-    browser = await startBrowser()
   })
   beforeEach(() => {
     fixture.reset()
@@ -46,18 +45,10 @@ describe.skipIf(noBrowser)(`a run of 10,000 steps${noBrowser ? `: ${noBrowser}` 
       },
     }
   })
-  afterAll(async () => {
-    await browser.close()
-    await fixture.stop()
-  })
+  afterAll(() => fixture.stop())
 
-  const open = async (tab: Tab, viewport: (typeof SIZES)[keyof typeof SIZES] = SIZES.wide) => {
-    const { page, complaints } = await visit(browser, `${fixture.url}runs/${page10k.run.id}/${tab}`, {
-      viewport,
-    })
-    await page.locator(DRAWN[tab]).first().waitFor()
-    return { page, complaints }
-  }
+  const open = (tab: Tab, viewport: (typeof SIZES)[keyof typeof SIZES] = SIZES.wide) =>
+    pageAt(`${fixture.url}runs/${page10k.run.id}/${tab}`, { viewport }, (page) => page.locator(DRAWN[tab]))
   const elements = (page: Page) => page.locator('*').count()
   const focused = (page: Page) =>
     page.evaluate(() => {
@@ -84,7 +75,6 @@ describe.skipIf(noBrowser)(`a run of 10,000 steps${noBrowser ? `: ${noBrowser}` 
         }
         expect(await sideways(page)).toBe(0)
         expect(complaints()).toEqual([])
-        await page.context().close()
       })
 
   it('by keyboard alone: to the last row of the timeline, up from there, and back to the first', async () => {
@@ -100,7 +90,6 @@ describe.skipIf(noBrowser)(`a run of 10,000 steps${noBrowser ? `: ${noBrowser}` 
     await page.keyboard.press('Home')
     expect(await focused(page)).toBe(`f:${nameOfStep(0)}`)
     expect(await page.locator('[data-row][tabindex="0"]').count()).toBe(1)
-    await page.context().close()
   })
 
   it('the row with the focus stays while the mouse scrolls it out of sight', async () => {
@@ -112,7 +101,6 @@ describe.skipIf(noBrowser)(`a run of 10,000 steps${noBrowser ? `: ${noBrowser}` 
     await page.keyboard.press('ArrowDown')
     expect(await focused(page)).toBe(`f:${nameOfStep(1)}`)
     expect(await isInSight(page, row(nameOfStep(1)))).toBe(true)
-    await page.context().close()
   })
 
   it('by keyboard alone: along the edges of the graph, and to its last step', async () => {
@@ -129,7 +117,6 @@ describe.skipIf(noBrowser)(`a run of 10,000 steps${noBrowser ? `: ${noBrowser}` 
     expect(await last.getAttribute('aria-posinset')).toBe('10000')
     await page.keyboard.press('ArrowLeft')
     expect(page10k.run.steps.at(-1)!.dependsOn).toContain(await focused(page))
-    await page.context().close()
   })
 
   it('by keyboard alone: the table says how many rows it has, and End leads to the last', async () => {
@@ -142,7 +129,6 @@ describe.skipIf(noBrowser)(`a run of 10,000 steps${noBrowser ? `: ${noBrowser}` 
     expect(await last.getAttribute('aria-rowindex')).toBe('10001')
     expect(await page.getByRole('rowheader', { name: nameOfStep(0) }).count()).toBe(0)
     expect(await elements(page)).toBeLessThan(2_000)
-    await page.context().close()
   })
 
   it('a step is found by a part of its name: the table has only those, graph and timeline show it', async () => {
@@ -165,7 +151,6 @@ describe.skipIf(noBrowser)(`a run of 10,000 steps${noBrowser ? `: ${noBrowser}` 
       await page.keyboard.press('Shift+Enter')
       await page.getByText('1 of 10').waitFor()
     }
-    await page.context().close()
   })
 
   it('narrow, the graph scrolls in its canvas; the minimap shows where, and moves it', async () => {
@@ -192,7 +177,6 @@ describe.skipIf(noBrowser)(`a run of 10,000 steps${noBrowser ? `: ${noBrowser}` 
       await page.locator('.canvas').evaluate(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth),
     ).toBe(true)
     expect(await sideways(page)).toBe(0)
-    await page.context().close()
   })
 
   it('a refresh of a run that has ended changes nothing in its drawings', async () => {
@@ -213,7 +197,6 @@ describe.skipIf(noBrowser)(`a run of 10,000 steps${noBrowser ? `: ${noBrowser}` 
       })
       for (const _ of [1, 2]) await page.waitForResponse(/\/api\/runs\/[^/]+$/)
       expect(await page.evaluate(() => Reflect.get(globalThis, 'watched').changes)).toBe(0)
-      await page.context().close()
     }
   })
 
@@ -256,6 +239,5 @@ describe.skipIf(noBrowser)(`a run of 10,000 steps${noBrowser ? `: ${noBrowser}` 
         await page.screenshot({ path: join(pictures, `large-items-${colorScheme}.png`) })
     }
     expect(complaints()).toEqual([])
-    await page.context().close()
   })
 })

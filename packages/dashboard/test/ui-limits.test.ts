@@ -1,32 +1,24 @@
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { axeFindings, noBrowser, SIZES, sideways, startBrowser, THEMES, visit } from './setup/browser.ts'
+import type { Page } from 'playwright-core'
+import { beforeAll, expect, it } from 'vitest'
+import { axeFindings, SIZES, sideways } from './setup/browser.ts'
 import { press, tabTo } from './setup/keyboard.ts'
 import { type Limited, limited } from './setup/limits.ts'
-import { type Pages, startPages } from './setup/pages.ts'
+import { LOOKS, onScreen, pageAt, startPages } from './setup/pages.ts'
 import { HOSTILE } from './setup/waiting.ts'
 
-describe.skipIf(noBrowser)(`limits${noBrowser ? `: ${noBrowser}` : ''}`, () => {
-  let browser: Browser
+onScreen('limits', () => {
   let at: Limited
-  let pages: Pages
+  let url: string
   beforeAll(async () => {
-    ;[at, browser] = await Promise.all([limited({ isShared: true }), startBrowser()])
-    pages = await startPages(at.worker)
-  })
-  afterAll(async () => {
-    await browser.close()
-    pages.stop()
+    at = await limited({ isShared: true })
+    url = await startPages(at.worker)
   })
 
-  const open = async (options = {}) => {
-    const { page, complaints } = await visit(browser, `${pages.url}limits`, options)
-    await page.getByRole('heading', { name: 'payments' }).waitFor()
-    return { page, complaints }
-  }
+  const open = (options = {}) =>
+    pageAt(`${url}limits`, options, (page) => page.getByRole('heading', { name: 'payments' }))
   const line = (page: Page, key: string) => page.getByRole('listitem').filter({ hasText: key })
 
-  it.each(THEMES.flatMap((theme) => (['wide', 'narrow'] as const).map((size) => [theme, size] as const)))(
+  it.each(LOOKS)(
     'no finding of axe, no complaint, no sideways scrolling: %s, %s',
     async (colorScheme, size) => {
       const { page, complaints } = await open({ colorScheme, viewport: SIZES[size] })
@@ -38,7 +30,6 @@ describe.skipIf(noBrowser)(`limits${noBrowser ? `: ${noBrowser}` : ''}`, () => {
       expect(await axeFindings(page)).toEqual([])
       expect(await sideways(page)).toBe(0)
       expect(complaints()).toEqual([])
-      await page.context().close()
     },
   )
 
@@ -74,6 +65,5 @@ describe.skipIf(noBrowser)(`limits${noBrowser ? `: ${noBrowser}` : ''}`, () => {
     await dialog.getByText('now allows 2 slots').waitFor()
     expect((await at.worker.limits.get('payments'))?.set).toBeUndefined()
     expect(complaints()).toEqual([])
-    await page.context().close()
   })
 })

@@ -1,37 +1,30 @@
 import { join } from 'node:path'
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { axeFindings, noBrowser, SIZES, sideways, startBrowser, THEMES, visit } from './setup/browser.ts'
+import type { Page } from 'playwright-core'
+import { beforeAll, expect, it } from 'vitest'
+import { axeFindings, SIZES, sideways } from './setup/browser.ts'
 import { press, tabTo } from './setup/keyboard.ts'
 import { type Mapped, mapped, stands, world } from './setup/maps.ts'
-import { type Pages, startPages } from './setup/pages.ts'
+import { LOOKS, onScreen, pageAt, startPages } from './setup/pages.ts'
 import { HOSTILE } from './setup/waiting.ts'
 
 /** Where pictures are put, to be looked at. */
 const pictures = process.env['BELAY_PICTURES']
 
-describe.skipIf(noBrowser)(`items of a map${noBrowser ? `: ${noBrowser}` : ''}`, () => {
-  let browser: Browser
+onScreen('items of a map', () => {
   let at: Mapped
-  let pages: Pages
+  let url: string
   beforeAll(async () => {
-    ;[at, browser] = await Promise.all([mapped(), startBrowser()])
-    pages = await startPages(at.worker)
+    at = await mapped()
+    url = await startPages(at.worker)
   }, 60_000)
-  afterAll(async () => {
-    await browser.close()
-    pages.stop()
-  })
 
-  const open = async (run: keyof Mapped['runs'], options = {}) => {
-    const visited = await visit(browser, `${pages.url}runs/${at.runs[run].id}/items`, options)
-    await visited.page.getByRole('heading', { name: 'Why items fail' }).waitFor()
-    await visited.page.getByRole('table').waitFor()
-    return visited
-  }
+  const open = (run: keyof Mapped['runs'], options = {}) =>
+    pageAt(`${url}runs/${at.runs[run].id}/items`, options, (page) =>
+      page.getByRole('table', { name: 'Why items fail' }),
+    )
   const row = (page: Page, text: string) => page.getByRole('row').filter({ hasText: text })
 
-  it.each(THEMES.flatMap((theme) => (['wide', 'narrow'] as const).map((size) => [theme, size] as const)))(
+  it.each(LOOKS)(
     'no finding of axe, no complaint, no sideways scrolling: %s, %s',
     async (colorScheme, size) => {
       const { page, complaints } = await open('importing', { colorScheme, viewport: SIZES[size] })
@@ -56,20 +49,17 @@ describe.skipIf(noBrowser)(`items of a map${noBrowser ? `: ${noBrowser}` : ''}`,
       expect(await sideways(page)).toBe(0)
       expect(await page.locator('img').count()).toBe(0)
       expect(complaints()).toEqual([])
-      await page.context().close()
     },
   )
 
   it('where nothing can be done about items, the page says what helps', async () => {
     const { page } = await open('collecting')
     await row(page, 'account is closed').getByText('The map goes on without them').waitFor()
-    await page.context().close()
     const ended = await open('failing')
     const group = row(ended.page, 'account is closed')
     await group.getByText('only a retry of the whole run helps').waitFor()
     await group.getByRole('button', { name: 'Retry…' }).click()
     await ended.page.getByRole('dialog', { name: 'Send the run forward again' }).waitFor()
-    await ended.page.context().close()
   })
 
   it('chosen items alone are marked as undone', async () => {
@@ -84,7 +74,6 @@ describe.skipIf(noBrowser)(`items of a map${noBrowser ? `: ${noBrowser}` : ''}`,
     await dialog.getByRole('button', { name: 'Mark as undone' }).click()
     await dialog.getByText('1 item is marked as undone.').waitFor()
     await stands(at.worker, at.runs.undoing, 'post', { compensated: 4, compensation_failed: 2 })
-    await page.context().close()
   })
 
   it('the strip, by keyboard alone: arrows move, Enter opens the item', async () => {
@@ -97,11 +86,10 @@ describe.skipIf(noBrowser)(`items of a map${noBrowser ? `: ${noBrowser}` : ''}`,
     await press(page, 'Enter')
     const list = page.getByRole('list', { name: 'Items of importCity' })
     await list.getByRole('listitem').first().getByText('quota exceeded for region').waitFor()
-    await page.context().close()
   })
 
   it('retry the items of one group, by keyboard alone', async () => {
-    const { page, complaints } = await visit(browser, `${pages.url}runs/${at.runs.importing.id}`)
+    const { page, complaints } = await pageAt(`${url}runs/${at.runs.importing.id}`)
     await page.getByRole('link', { name: 'Items' }).waitFor()
     await tabTo(page, 'Items')
     await press(page, 'Enter')
@@ -122,6 +110,5 @@ describe.skipIf(noBrowser)(`items of a map${noBrowser ? `: ${noBrowser}` : ''}`,
       Array.from({ length: 5 }, () => ['retry_step', 'ada']),
     )
     expect(complaints()).toEqual([])
-    await page.context().close()
   })
 })

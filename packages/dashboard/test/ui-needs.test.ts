@@ -1,47 +1,33 @@
-import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { axeFindings, noBrowser, SIZES, sideways, startBrowser, THEMES, visit } from './setup/browser.ts'
+import { beforeAll, expect, it } from 'vitest'
+import { axeFindings, SIZES, sideways } from './setup/browser.ts'
 import { press, tabTo } from './setup/keyboard.ts'
-import { type Pages, startPages } from './setup/pages.ts'
+import { LOOKS, MAIN, onScreen, pageAt, startPages } from './setup/pages.ts'
 import { type Shop, shop } from './setup/shop.ts'
 
-describe.skipIf(noBrowser)(`needs a person${noBrowser ? `: ${noBrowser}` : ''}`, () => {
-  let browser: Browser
+onScreen('needs a person', () => {
   let at: Shop
-  let pages: Pages
+  let url: string
   beforeAll(async () => {
-    ;[at, browser] = await Promise.all([shop({ isShared: true }), startBrowser()])
-    pages = await startPages(at.worker)
+    at = await shop({ isShared: true })
+    url = await startPages(at.worker)
   }, 60_000)
-  afterAll(async () => {
-    await browser.close()
-    pages.stop()
+
+  const open = (path = 'needs', options = {}) => pageAt(url + path, options, MAIN)
+
+  it.each(LOOKS)('one list: undos first, then decisions: %s, %s', async (colorScheme, size) => {
+    const { page, complaints } = await open('needs', { colorScheme, viewport: SIZES[size] })
+    const items = page.getByRole('main').getByRole('listitem')
+    await items.first().waitFor()
+    expect(await items.nth(0).textContent()).toMatch(
+      /The undo of “chargeCard” in fulfil-order v3 failed for good once: .*still in the world/,
+    )
+    expect(await items.nth(1).textContent()).toMatch(
+      /“approveOrder” of fulfil-order waits for a decision in 1 run/,
+    )
+    expect(await axeFindings(page)).toEqual([])
+    expect(await sideways(page)).toBe(0)
+    expect(complaints()).toEqual([])
   })
-
-  const open = async (path = 'needs', options = {}) => {
-    const { page, complaints } = await visit(browser, pages.url + path, options)
-    await page.getByRole('main').waitFor()
-    return { page, complaints }
-  }
-
-  it.each(THEMES.flatMap((theme) => (['wide', 'narrow'] as const).map((size) => [theme, size] as const)))(
-    'one list: undos first, then decisions: %s, %s',
-    async (colorScheme, size) => {
-      const { page, complaints } = await open('needs', { colorScheme, viewport: SIZES[size] })
-      const items = page.getByRole('main').getByRole('listitem')
-      await items.first().waitFor()
-      expect(await items.nth(0).textContent()).toMatch(
-        /The undo of “chargeCard” in fulfil-order v3 failed for good once: .*still in the world/,
-      )
-      expect(await items.nth(1).textContent()).toMatch(
-        /“approveOrder” of fulfil-order waits for a decision in 1 run/,
-      )
-      expect(await axeFindings(page)).toEqual([])
-      expect(await sideways(page)).toBe(0)
-      expect(complaints()).toEqual([])
-      await page.context().close()
-    },
-  )
 
   it('how much it is stands in the tab, on every screen, and each leads to where it ends, by keyboard alone', async () => {
     const { page, complaints } = await open('runs')
@@ -60,7 +46,7 @@ describe.skipIf(noBrowser)(`needs a person${noBrowser ? `: ${noBrowser}` : ''}`,
     await page.getByText('Delivered').waitFor()
     await press(page, 'Escape')
     await page.waitForFunction(() => document.title === '(1) Approvals · Belay')
-    await page.goto(`${pages.url}runs/${at.runs['order:9185'].id}`)
+    await page.goto(`${url}runs/${at.runs['order:9185'].id}`)
     await page.waitForFunction(() => document.title === '(1) order:9185 · Belay')
     const run = at.worker.runs.handle(at.runs['order:9185'].id)
     await run.skipCompensation('chargeCard', { by: 'ada', reason: 'settled by phone' })
@@ -69,6 +55,5 @@ describe.skipIf(noBrowser)(`needs a person${noBrowser ? `: ${noBrowser}` : ''}`,
     await press(page, 'g', 'n')
     await page.getByText('Nothing needs a person').waitFor()
     expect(complaints()).toEqual([])
-    await page.context().close()
   })
 })

@@ -1,39 +1,25 @@
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import type { Page } from 'playwright-core'
+import { beforeAll, expect, it, vi } from 'vitest'
 import type { Repair } from '../src/api/many.ts'
-import { axeFindings, noBrowser, SIZES, sideways, startBrowser, visit } from './setup/browser.ts'
+import { axeFindings, SIZES, sideways } from './setup/browser.ts'
 import { idle, type Jobs, jobs, mail } from './setup/jobs.ts'
 import { press, tabTo } from './setup/keyboard.ts'
-import { type Pages, startPages } from './setup/pages.ts'
+import { MAIN, onScreen, pageAt, pathOf, shown, startPages } from './setup/pages.ts'
 
 const HOSTILE = '<img src=x onerror=alert(1)>'
 const FAILED = 'workflow=job&status=failed'
 
-describe.skipIf(noBrowser)(`many runs, repaired${noBrowser ? `: ${noBrowser}` : ''}`, () => {
-  let browser: Browser
+onScreen('many runs, repaired', () => {
   let at: Jobs
-  let pages: Pages
+  let url: string
 
   beforeAll(async () => {
-    ;[at, browser] = await Promise.all([
-      jobs({ single: 38, children: 3 }, { isShared: true }),
-      startBrowser(),
-    ])
-    pages = await startPages(at.worker)
+    at = await jobs({ single: 38, children: 3 }, { isShared: true })
+    url = await startPages(at.worker)
   }, 60_000)
-  afterAll(async () => {
-    await browser.close()
-    pages.stop()
-  })
 
-  const open = async (path: string, options = {}) => {
-    const { page, complaints } = await visit(browser, pages.url + path, options)
-    await page.getByRole('main').waitFor()
-    return { page, complaints }
-  }
-  const shown = (page: Page, text: string | RegExp) => page.getByText(text).first().waitFor()
+  const open = (path: string, options = {}) => pageAt(url + path, options, MAIN)
   const figures = async (page: Page) => (await page.locator('.figures').textContent())!
-  const path = (page: Page) => new URL(page.url()).pathname.replace('/ops/belay/', '')
   const isCounted = (page: Page) =>
     page.locator('.repair-steps > .done').getByRole('heading', { name: 'Counted' }).waitFor()
   /** The dry run of what the address asks for. */
@@ -42,7 +28,7 @@ describe.skipIf(noBrowser)(`many runs, repaired${noBrowser ? `: ${noBrowser}` : 
     await tabTo(page, 'Count', 'main')
     await press(page, 'Enter')
     await isCounted(page)
-    await vi.waitFor(() => expect(path(page)).toMatch(/^repairs\/[0-9a-f-]{36}$/), 20_000)
+    await vi.waitFor(() => expect(pathOf(page)).toMatch(/^repairs\/[0-9a-f-]{36}$/), 20_000)
   }
   const begin = async (page: Page, reason: string, sentence: RegExp) => {
     await tabTo(page, 'Reason', 'main')
@@ -69,12 +55,11 @@ describe.skipIf(noBrowser)(`many runs, repaired${noBrowser ? `: ${noBrowser}` : 
     await count(page)
     await shown(page, 'Retry 3 runs instead…')
     await look()
-    await page.goto(`${pages.url}runs?workflow=idle`)
+    await page.goto(`${url}runs?workflow=idle`)
     await page.getByRole('checkbox', { name: 'Select idle:1' }).check()
     await shown(page, '1 selected')
     await look()
     expect(complaints()).toEqual([])
-    await page.context().close()
   })
 
   it('without a filter it is refused, until all are asked for', async () => {
@@ -86,7 +71,6 @@ describe.skipIf(noBrowser)(`many runs, repaired${noBrowser ? `: ${noBrowser}` : 
     await page.getByRole('button', { name: 'Count' }).click()
     await isCounted(page)
     expect(await figures(page)).toMatch(/match44/)
-    await page.context().close()
   })
 
   it('hostile texts stay texts', async () => {
@@ -98,23 +82,19 @@ describe.skipIf(noBrowser)(`many runs, repaired${noBrowser ? `: ${noBrowser}` : 
     await shown(page, `key:"${HOSTILE}"`)
     await shown(page, 'There is nothing to change.')
     await at.worker.run(idle, undefined, { key: HOSTILE })
-    await page.goto(
-      `${pages.url}repairs/new?${new URLSearchParams({ verb: 'cancel', query: `key=${HOSTILE}` })}`,
-    )
+    await page.goto(`${url}repairs/new?${new URLSearchParams({ verb: 'cancel', query: `key=${HOSTILE}` })}`)
     await count(page)
     await begin(page, HOSTILE, /^1 run was cancelled\.$/)
     await page.locator('.repair-steps > li:last-child').getByRole('link', { name: HOSTILE }).waitFor()
     expect(await page.locator('.repair-steps > li').nth(3).textContent()).toContain(HOSTILE)
     expect(await page.locator('img').count()).toBe(0)
     expect(complaints()).toEqual([])
-    await page.context().close()
   })
 
   it('a repair that this process does not know says where to look', async () => {
     const { page } = await open('repairs/0192aaaa-0000-7000-8000-000000000000')
     await page.getByRole('heading', { name: 'This repair is not known here' }).waitFor()
     await shown(page, /history of that run/)
-    await page.context().close()
   })
 
   it('by keyboard alone: chosen runs are paused, and a filter of the same page goes on', async () => {
@@ -134,7 +114,6 @@ describe.skipIf(noBrowser)(`many runs, repaired${noBrowser ? `: ${noBrowser}` : 
     await press(page, 'Escape')
     await page.locator('.selection').waitFor({ state: 'detached' })
     expect(complaints()).toEqual([])
-    await page.context().close()
   })
 
   it('by keyboard alone: 41 failed runs are retried, of which 3 are refused, and then their parents', async () => {
@@ -149,7 +128,7 @@ describe.skipIf(noBrowser)(`many runs, repaired${noBrowser ? `: ${noBrowser}` : 
     await shown(page, 'batch:2')
     const counted = page.url()
     // A colleague sees the same, and so does a reload.
-    const colleague = await open(path(page))
+    const colleague = await open(pathOf(page))
     await shown(colleague.page, 'Retry 38 runs')
     await begin(page, 'the mail server is back', /^38 runs were retried\.$/)
     await colleague.page.getByText('38 runs were retried.').first().waitFor()
@@ -173,7 +152,5 @@ describe.skipIf(noBrowser)(`many runs, repaired${noBrowser ? `: ${noBrowser}` : 
     })
     expect(other).toMatchObject({ state: 'done', begun: { by: 'ada' } })
     expect(complaints()).toEqual([])
-    await page.context().close()
-    await colleague.page.context().close()
   })
 })

@@ -1,35 +1,27 @@
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Page } from 'playwright-core'
+import { beforeAll, expect, it } from 'vitest'
 import type { ParkedPage } from '../src/api/parked.ts'
-import { axeFindings, noBrowser, SIZES, sideways, startBrowser, THEMES, visit } from './setup/browser.ts'
+import { axeFindings, SIZES, sideways } from './setup/browser.ts'
 import { isAt, press, pressUntil, tabTo } from './setup/keyboard.ts'
-import { type Pages, startPages } from './setup/pages.ts'
+import { LOOKS, onScreen, pageAt, startPages } from './setup/pages.ts'
 import { HOSTILE, type Parked, parked, refunds } from './setup/parked.ts'
 
-describe.skipIf(noBrowser)(`parked undos${noBrowser ? `: ${noBrowser}` : ''}`, () => {
-  let browser: Browser
+onScreen('parked undos', () => {
   let at: Parked
-  let pages: Pages
+  let url: string
   beforeAll(async () => {
-    ;[at, browser] = await Promise.all([parked(7, { items: true, isShared: true }), startBrowser()])
-    pages = await startPages(at.worker)
+    at = await parked(7, { items: true, isShared: true })
+    url = await startPages(at.worker)
   }, 60_000)
-  afterAll(async () => {
-    await browser.close()
-    pages.stop()
-  })
 
-  const open = async (options = {}, url = pages.url) => {
-    const { page, complaints } = await visit(browser, `${url}rollbacks`, options)
-    await page.getByRole('heading', { name: '10 parked undos' }).waitFor()
-    return { page, complaints }
-  }
+  const open = (options = {}, of = url) =>
+    pageAt(`${of}rollbacks`, options, (page) => page.getByRole('heading', { name: '10 parked undos' }))
   const group = (page: Page, error: string) =>
     page.locator('.cause').filter({ has: page.getByText(error, { exact: true }) })
   const orders = (page: Page) =>
     group(page, 'PermanentError: refunds are closed').filter({ hasText: 'order v3' })
 
-  it.each(THEMES.flatMap((theme) => (['wide', 'narrow'] as const).map((size) => [theme, size] as const)))(
+  it.each(LOOKS)(
     'no finding of axe, no complaint, no sideways scrolling, markup is text: %s, %s',
     async (colorScheme, size) => {
       const { page, complaints } = await open({ colorScheme, viewport: SIZES[size] })
@@ -40,7 +32,6 @@ describe.skipIf(noBrowser)(`parked undos${noBrowser ? `: ${noBrowser}` : ''}`, (
       expect(await sideways(page)).toBe(0)
       expect(await page.locator('img').count()).toBe(0)
       expect(complaints()).toEqual([])
-      await page.context().close()
     },
   )
 
@@ -54,7 +45,6 @@ describe.skipIf(noBrowser)(`parked undos${noBrowser ? `: ${noBrowser}` : ''}`, (
     await orders(page).getByRole('link', { name: 'All parked runs of order v3' }).click()
     await page.getByRole('link', { name: 'order:0' }).waitFor()
     expect(new URL(page.url()).search).toBe('?workflow=order&version=3&status=compensation_failed')
-    await page.context().close()
   })
 
   it('items of a map are settled one at a time, and the group says why', async () => {
@@ -68,22 +58,19 @@ describe.skipIf(noBrowser)(`parked undos${noBrowser ? `: ${noBrowser}` : ''}`, (
       'Retry the undo… each[2] of parcels:1',
       'Mark as undone… each[2] of parcels:1',
     ])
-    await page.context().close()
   })
 
   it('whoever may only retry sees the other button, and why it is off', async () => {
     const own = await startPages(at.worker, ['payloads.read', 'undo.retry'])
-    const { page } = await open({}, own.url)
+    const { page } = await open({}, own)
     expect(await orders(page).getByRole('button', { name: 'Retry 7…' }).isEnabled()).toBe(true)
     const mark = orders(page).getByRole('button', { name: 'Mark 7 as undone…' })
     expect(await mark.isDisabled()).toBe(true)
     expect(await mark.getAttribute('title')).toContain('you lack undo.skip')
-    await page.context().close()
-    own.stop()
   })
 
   it('says how many are read so far, and why a repair is not counted', async () => {
-    const { page } = await visit(browser, 'about:blank')
+    const { page } = await pageAt('about:blank')
     await page.route('**/api/parked', async (route) => {
       const answer = (await (await route.fetch()).json()) as ParkedPage
       await route.fulfill({ json: { ...answer, read: 200, runs: { count: 1_000, capped: true } } })
@@ -93,12 +80,11 @@ describe.skipIf(noBrowser)(`parked undos${noBrowser ? `: ${noBrowser}` : ''}`, (
         ? route.fulfill({ status: 409, json: { code: 'conflict', message: HOSTILE } })
         : route.continue(),
     )
-    await page.goto(`${pages.url}rollbacks`)
+    await page.goto(`${url}rollbacks`)
     await page.getByText('Read 200 of 1,000+ parked runs. The others follow.').waitFor()
     expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('10+ parked undos in 3 groups')
     await orders(page).getByRole('button', { name: 'Retry 7…' }).click()
     await page.getByRole('alert').getByText(HOSTILE).waitFor()
-    await page.context().close()
   })
 
   it('by keyboard alone: all of a group, then the others, until nothing is parked', async () => {
@@ -127,7 +113,6 @@ describe.skipIf(noBrowser)(`parked undos${noBrowser ? `: ${noBrowser}` : ''}`, (
     await page.getByRole('heading', { name: 'No undo is parked' }).waitFor()
     await page.getByText('by ada: paid back by hand').waitFor()
     expect(complaints()).toEqual([])
-    await page.context().close()
   })
 
   /** One undo, in the dialog of its row. */

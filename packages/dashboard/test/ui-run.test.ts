@@ -1,9 +1,9 @@
 import { join } from 'node:path'
 import { define, PermanentError } from '@belay/workflow'
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { axeFindings, noBrowser, SIZES, sideways, startBrowser, THEMES, visit } from './setup/browser.ts'
-import { type Pages, startPages } from './setup/pages.ts'
+import type { Page } from 'playwright-core'
+import { beforeAll, expect, it } from 'vitest'
+import { axeFindings, SIZES, sideways, THEMES } from './setup/browser.ts'
+import { MAIN, onScreen, pageAt, startPages } from './setup/pages.ts'
 import { type Key, type Shop, shop } from './setup/shop.ts'
 
 /** Each tab, and a text that stands there when it has settled. */
@@ -28,25 +28,17 @@ const hostile = define('hostile', { version: 1 }).step('ship', {
 /** Where pictures of all tabs are put, to be looked at. */
 const pictures = process.env['BELAY_PICTURES']
 
-describe.skipIf(noBrowser)(`a run on its screen${noBrowser ? `: ${noBrowser}` : ''}`, () => {
-  let browser: Browser
+onScreen('a run on its screen', () => {
   let at: Shop
-  let pages: Pages
+  let url: string
 
   beforeAll(async () => {
-    ;[at, browser] = await Promise.all([shop({ isShared: true, attempts: 'keep' }), startBrowser()])
-    pages = await startPages(at.worker)
-  })
-  afterAll(async () => {
-    await browser.close()
-    pages.stop()
+    at = await shop({ isShared: true, attempts: 'keep' })
+    url = await startPages(at.worker)
   })
 
-  const open = async (path: string, viewport: (typeof SIZES)[keyof typeof SIZES] = SIZES.wide) => {
-    const { page, complaints } = await visit(browser, pages.url + path, { viewport })
-    await page.getByRole('main').waitFor()
-    return { page, complaints }
-  }
+  const open = (path: string, viewport: (typeof SIZES)[keyof typeof SIZES] = SIZES.wide) =>
+    pageAt(url + path, { viewport }, MAIN)
   const tab = (page: Page, name: string) =>
     page
       .getByRole('navigation', { name: 'Views of this run' })
@@ -73,7 +65,6 @@ describe.skipIf(noBrowser)(`a run on its screen${noBrowser ? `: ${noBrowser}` : 
           expect(await sideways(page), name).toBe(0)
         }
         expect(complaints()).toEqual([])
-        await page.context().close()
       })
 
   it('the table of steps says what graph and timeline show', async () => {
@@ -85,12 +76,11 @@ describe.skipIf(noBrowser)(`a run on its screen${noBrowser ? `: ${noBrowser}` : 
     expect(await row('reserveStock')).toMatch(/Completed.*to undo/s)
     expect(await row('packItem')).toMatch(/Undone.*undone.*3 of 3 items/s)
     expect(await row('route')).toMatch(/Completed.*none/s)
-    await page.context().close()
   })
 
   it('a viewer without capabilities sees the buttons, disabled and with the reason', async () => {
     const few = await startPages(at.worker, [])
-    const { page, complaints } = await visit(browser, `${few.url}runs/${at.runs['order:9185'].id}`)
+    const { page, complaints } = await pageAt(`${few}runs/${at.runs['order:9185'].id}`)
     const button = page.getByRole('button', { name: 'Retry the undo…' }).first()
     await button.waitFor()
     const acting = page.locator('.run-actions button, .at-row button').filter({ hasNotText: 'Compare' })
@@ -99,8 +89,6 @@ describe.skipIf(noBrowser)(`a run on its screen${noBrowser ? `: ${noBrowser}` : 
     for (const each of buttons) expect(await each.isDisabled()).toBe(true)
     expect(await button.getAttribute('title')).toContain('You may not do this here')
     expect(complaints()).toEqual([])
-    await page.context().close()
-    few.stop()
   })
 
   it('a hostile key, tag, error and reason are text', async () => {
@@ -123,6 +111,5 @@ describe.skipIf(noBrowser)(`a run on its screen${noBrowser ? `: ${noBrowser}` : 
     }
     expect(await page.evaluate(() => 'ran' in globalThis)).toBe(false)
     expect(complaints()).toEqual([])
-    await page.context().close()
   })
 })

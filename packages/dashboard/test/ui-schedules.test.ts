@@ -1,9 +1,8 @@
 import { define } from '@belay/workflow'
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { axeFindings, noBrowser, SIZES, sideways, startBrowser, THEMES, visit } from './setup/browser.ts'
+import { beforeAll, expect, it, vi } from 'vitest'
+import { axeFindings, SIZES, sideways, THEMES } from './setup/browser.ts'
 import { isAt, press, pressUntil, tabTo } from './setup/keyboard.ts'
-import { type Pages, startPages } from './setup/pages.ts'
+import { onScreen, pageAt, shown, startPages } from './setup/pages.ts'
 import { HOSTILE, type Planned, planned, registered, report } from './setup/planned.ts'
 import { gates, STATUSES } from './setup/statuses.ts'
 import { testStore } from './setup/store.ts'
@@ -11,13 +10,12 @@ import { testStore } from './setup/store.ts'
 const XSS = '<img src=x onerror=alert(2)>'
 const pictures = process.env['BELAY_PICTURES']
 
-describe.skipIf(noBrowser)(`schedules and workers${noBrowser ? `: ${noBrowser}` : ''}`, () => {
-  let browser: Browser
+onScreen('schedules and workers', () => {
   let at: Planned
-  let pages: Pages
+  let url: string
 
   beforeAll(async () => {
-    ;[at, browser] = await Promise.all([planned({ isShared: true }), startBrowser()])
+    at = await planned({ isShared: true })
     const run = await at.caller.run(report, undefined, { key: XSS, tags: ['schedule:hourly-sync'] })
     await at.fired('hourly-sync', [
       { hoursAgo: 9, untilHoursAgo: 6, status: 'missed', reason: 'No worker looked in time.' },
@@ -31,19 +29,14 @@ describe.skipIf(noBrowser)(`schedules and workers${noBrowser ? `: ${noBrowser}` 
     await registered(at, { name: 'orders-0', status: 'dead', leaseS: -60 })
     const labels = define('render-labels', { version: 4 }).step('draw', { run: () => 1 })
     await at.engine({ workflows: [labels] }).run(labels, undefined)
-    pages = await startPages(at.caller)
+    url = await startPages(at.caller)
   }, 60_000)
-  afterAll(async () => {
-    pages.stop()
-    await browser.close()
-  })
 
   const open = async (path: string, options = {}) => {
-    const seen = await visit(browser, pages.url + path, options)
+    const seen = await pageAt(url + path, options)
     await seen.page.getByText('Press').first().waitFor({ state: 'attached' })
     return seen
   }
-  const shown = (page: Page, text: string | RegExp) => page.getByText(text).first().waitFor()
   const one = (name: string) => `schedules/${encodeURIComponent(name)}`
 
   const SCREENS: readonly (readonly [name: string, path: string, shows: string, action?: string])[] = [
@@ -72,7 +65,6 @@ describe.skipIf(noBrowser)(`schedules and workers${noBrowser ? `: ${noBrowser}` 
         expect(await sideways(page)).toBe(0)
       }
       expect(complaints(/Failed to load resource/)).toEqual([])
-      await page.context().close()
     })
 
   it('by keyboard alone: pause a schedule, see it paused, resume it', async () => {
@@ -194,7 +186,7 @@ describe.skipIf(noBrowser)(`schedules and workers${noBrowser ? `: ${noBrowser}` 
 
   it('who may not act sees that, and why', async () => {
     const read = await startPages(at.caller, [])
-    const { page } = await visit(browser, `${read.url}schedules`)
+    const { page } = await pageAt(`${read}schedules`)
     const pause = page.getByRole('button', { name: 'Pause… nightly-report' })
     await pause.waitFor()
     await vi.waitFor(
@@ -202,7 +194,6 @@ describe.skipIf(noBrowser)(`schedules and workers${noBrowser ? `: ${noBrowser}` 
       10_000,
     )
     expect(await pause.isDisabled()).toBe(true)
-    read.stop()
   })
 
   it('by keyboard alone: what a worker holds, and its run', async () => {
@@ -216,7 +207,7 @@ describe.skipIf(noBrowser)(`schedules and workers${noBrowser ? `: ${noBrowser}` 
       expect(await worker.workers.holds(first!.id)).toHaveLength(1)
     }, 20_000)
     const own = await startPages(worker)
-    const { page, complaints } = await visit(browser, `${own.url}health`)
+    const { page, complaints } = await pageAt(`${own}health`)
     await shown(page, '1 worker live')
     await press(page, 'g', 'w')
     await shown(page, 'Lease left')
@@ -226,7 +217,6 @@ describe.skipIf(noBrowser)(`schedules and workers${noBrowser ? `: ${noBrowser}` 
     await press(page, 'Tab', 'Enter')
     await page.getByRole('heading', { name: 'held' }).waitFor()
     expect(complaints()).toEqual([])
-    own.stop()
     gates.run.open()
     await run.result()
   })

@@ -1,32 +1,22 @@
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { axeFindings, noBrowser, SIZES, sideways, startBrowser, visit } from './setup/browser.ts'
+import type { Page } from 'playwright-core'
+import { beforeAll, expect, it, vi } from 'vitest'
+import { axeFindings, SIZES, sideways } from './setup/browser.ts'
 import { press, tabTo } from './setup/keyboard.ts'
-import { type Pages, startPages } from './setup/pages.ts'
+import { MAIN, onScreen, pageAt, shown, startPages } from './setup/pages.ts'
 import { HOSTILE, type Parcels, parcel2, parcels } from './setup/parcels.ts'
 
-describe.skipIf(noBrowser)(`versions, two runs, and saved views${noBrowser ? `: ${noBrowser}` : ''}`, () => {
-  let browser: Browser
+onScreen('versions, two runs, and saved views', () => {
   let at: Parcels
-  let pages: Pages
+  let url: string
   beforeAll(async () => {
-    ;[at, browser] = await Promise.all([parcels({ isShared: true }), startBrowser()])
-    pages = await startPages(at.worker, 'all', {
+    at = await parcels({ isShared: true })
+    url = await startPages(at.worker, 'all', {
       workflows: [parcel2],
       views: [{ name: `Parcels ${HOSTILE}`, query: 'workflow=parcel&status=waiting' }],
     })
   }, 60_000)
-  afterAll(async () => {
-    await browser.close()
-    pages.stop()
-  })
 
-  const open = async (path: string) => {
-    const { page, complaints } = await visit(browser, pages.url + path)
-    await page.getByRole('main').waitFor()
-    return { page, complaints }
-  }
-  const shown = (page: Page, text: string | RegExp) => page.getByText(text).first().waitFor()
+  const open = (path: string) => pageAt(url + path, {}, MAIN)
   const look = async (page: Page) => {
     for (const [colorScheme, size] of [
       ['light', SIZES.wide],
@@ -69,30 +59,26 @@ describe.skipIf(noBrowser)(`versions, two runs, and saved views${noBrowser ? `: 
     await look(page)
     await page.getByRole('combobox', { name: 'To' }).selectOption('1')
     await shown(page, 'v1 and v1 have the same graph.')
-    await page.goto(`${pages.url}versions/parcel?from=2&to=1`)
+    await page.goto(`${url}versions/parcel?from=2&to=1`)
     await shown(page, 'v2 has no live run to move.')
-    await page.goto(`${pages.url}versions/${encodeURIComponent(`a/${HOSTILE}`)}`)
+    await page.goto(`${url}versions/${encodeURIComponent(`a/${HOSTILE}`)}`)
     await shown(page, 'There is no such workflow or version')
     await shown(page, `a/${HOSTILE}`)
     expect(complaints(/404/)).toEqual([])
-    await page.context().close()
   })
 
   it('who may not move runs, or has no definition, is told what does it', async () => {
     const others = await startPages(at.worker, [], { workflows: [parcel2] })
-    const { page } = await visit(browser, `${others.url}versions/parcel`)
+    const { page } = await pageAt(`${others}versions/parcel`)
     const button = page.getByRole('button', { name: 'Move 3 runs to v2…' })
     await button.waitFor()
     expect(await button.isDisabled()).toBe(true)
     expect(await button.getAttribute('title')).toContain('you lack runs.move')
-    others.stop()
     const without = await startPages(at.worker)
-    await page.goto(`${without.url}versions/parcel`)
+    await page.goto(`${without}versions/parcel`)
     await shown(page, 'This dashboard has no definition of v2')
     await shown(page, "belay move --workflow parcel --version 1 --to 2 --reason '…'")
     expect(await button.count()).toBe(0)
-    without.stop()
-    await page.context().close()
   })
 
   it('two runs are compared: where they part, both graphs, both timelines, and a table', async () => {
@@ -107,13 +93,12 @@ describe.skipIf(noBrowser)(`versions, two runs, and saved views${noBrowser ? `: 
     await page.getByRole('img', { name: 'Timelines of A and B' }).waitFor()
     await look(page)
     expect(await page.locator('img').count()).toBe(0)
-    await page.goto(`${pages.url}compare?a=old&b=new`)
+    await page.goto(`${url}compare?a=old&b=new`)
     await shown(page, 'They have different versions')
     await page.getByRole('treeitem', { name: 'inspect A has no such step B completed' }).waitFor()
-    await page.goto(`${pages.url}compare?a=old&b=nobody`)
+    await page.goto(`${url}compare?a=old&b=nobody`)
     await shown(page, 'There is no such run')
     expect(complaints(/404/)).toEqual([])
-    await page.context().close()
   })
 
   it('by keyboard alone: from two selected runs, from a run with another one, and from nowhere', async () => {
@@ -128,13 +113,13 @@ describe.skipIf(noBrowser)(`versions, two runs, and saved views${noBrowser ? `: 
     await page.keyboard.type('parcel:1')
     await press(page, 'Enter')
     await shown(page, /They part at fetched/)
-    await page.goto(`${pages.url}runs?workflow=parcel&status=waiting`)
+    await page.goto(`${url}runs?workflow=parcel&status=waiting`)
     await shown(page, 'parcel:2')
     await press(page, 'j', 'x', 'j', 'x', 'a')
     await tabTo(page, 'Compare', '.selection')
     await press(page, 'Enter')
     await shown(page, 'They do not part')
-    await page.goto(`${pages.url}compare`)
+    await page.goto(`${url}compare`)
     await tabTo(page, 'Run A')
     await page.keyboard.type('old')
     await press(page, 'Tab')
@@ -142,7 +127,6 @@ describe.skipIf(noBrowser)(`versions, two runs, and saved views${noBrowser ? `: 
     await press(page, 'Enter')
     await shown(page, 'They part at')
     expect(complaints()).toEqual([])
-    await page.context().close()
   })
 
   it('by keyboard alone: a filter is saved by name, found again, renamed and removed', async () => {
@@ -156,7 +140,7 @@ describe.skipIf(noBrowser)(`versions, two runs, and saved views${noBrowser ? `: 
     await press(page, 'Enter')
     await views.getByRole('link', { name: 'A view with a name' }).waitFor()
     await look(page)
-    await page.goto(`${pages.url}versions`)
+    await page.goto(`${url}versions`)
     // Once the store has answered, the keys are bound.
     await page.getByRole('link', { name: 'parcel', exact: true }).waitFor()
     await press(page, 'Control+k')
@@ -181,7 +165,6 @@ describe.skipIf(noBrowser)(`versions, two runs, and saved views${noBrowser ? `: 
     expect(await views.getByRole('link').count()).toBe(5)
     expect(await page.locator('img').count()).toBe(0)
     expect(complaints()).toEqual([])
-    await page.context().close()
   })
 
   it('by keyboard alone: three runs move to the new version', async () => {
@@ -189,7 +172,7 @@ describe.skipIf(noBrowser)(`versions, two runs, and saved views${noBrowser ? `: 
     await shown(page, 'parcel:2')
     await press(page, 'g', 'v')
     await page.getByRole('link', { name: '3 live runs' }).waitFor()
-    await tabTo(page, 'parcel', '.versions')
+    await tabTo(page, 'parcel', '.lines')
     await press(page, 'Enter')
     await page.getByRole('button', { name: 'Move 3 runs to v2…' }).waitFor()
     await tabTo(page, 'Move 3 runs')
@@ -201,6 +184,5 @@ describe.skipIf(noBrowser)(`versions, two runs, and saved views${noBrowser ? `: 
     await page.locator('.repair-steps').getByText('3 runs were moved to v2.').waitFor()
     expect((await at.worker.runs.count({ version: 2, status: 'waiting' })).count).toBe(3)
     expect(complaints()).toEqual([])
-    await page.context().close()
   })
 })

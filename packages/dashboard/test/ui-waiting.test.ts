@@ -1,32 +1,23 @@
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { axeFindings, noBrowser, SIZES, sideways, startBrowser, THEMES, visit } from './setup/browser.ts'
+import type { Page } from 'playwright-core'
+import { beforeAll, expect, it } from 'vitest'
+import { axeFindings, SIZES, sideways } from './setup/browser.ts'
 import { press, tabTo } from './setup/keyboard.ts'
-import { type Pages, startPages } from './setup/pages.ts'
+import { LOOKS, onScreen, pageAt, startPages } from './setup/pages.ts'
 import { HOSTILE, type Waits, waits } from './setup/waiting.ts'
 
-describe.skipIf(noBrowser)(`waiting${noBrowser ? `: ${noBrowser}` : ''}`, () => {
-  let browser: Browser
+onScreen('waiting', () => {
   let at: Waits
-  let pages: Pages
+  let url: string
   beforeAll(async () => {
-    ;[at, browser] = await Promise.all([waits({ isShared: true }), startBrowser()])
-    pages = await startPages(at.worker)
-  })
-  afterAll(async () => {
-    await browser.close()
-    pages.stop()
+    at = await waits({ isShared: true })
+    url = await startPages(at.worker)
   })
 
-  const open = async (options = {}) => {
-    const { page, complaints } = await visit(browser, `${pages.url}waiting`, options)
-    await page.getByRole('row').nth(1).waitFor()
-    return { page, complaints }
-  }
+  const open = (options = {}) => pageAt(`${url}waiting`, options, (page) => page.getByRole('row').nth(1))
   const row = (page: Page, step: string) =>
     page.getByRole('row').filter({ has: page.getByText(step, { exact: true }) })
 
-  it.each(THEMES.flatMap((theme) => (['wide', 'narrow'] as const).map((size) => [theme, size] as const)))(
+  it.each(LOOKS)(
     'no finding of axe, no complaint, no sideways scrolling: %s, %s',
     async (colorScheme, size) => {
       const { page, complaints } = await open({ colorScheme, viewport: SIZES[size] })
@@ -35,7 +26,6 @@ describe.skipIf(noBrowser)(`waiting${noBrowser ? `: ${noBrowser}` : ''}`, () => 
       expect(await row(page, 'boss').textContent()).toContain(HOSTILE)
       expect(await page.locator('img').count()).toBe(0)
       expect(complaints()).toEqual([])
-      await page.context().close()
     },
   )
 
@@ -58,7 +48,6 @@ describe.skipIf(noBrowser)(`waiting${noBrowser ? `: ${noBrowser}` : ''}`, () => 
     const [entry] = await at.worker.runs.history(at.ids['expense:1'])
     expect(entry!.change).toMatchObject({ approved: false, by: 'ada', comment: 'over budget' })
     expect(complaints()).toEqual([])
-    await page.context().close()
   })
 
   it('a signal by hand, whose payload is told what is wrong at its field, and then taken', async () => {
@@ -78,6 +67,5 @@ describe.skipIf(noBrowser)(`waiting${noBrowser ? `: ${noBrowser}` : ''}`, () => 
     await dialog.getByRole('button', { name: 'Close' }).click()
     await row(page, 'handedOver').waitFor({ state: 'detached' })
     expect(complaints()).toEqual([])
-    await page.context().close()
   })
 })

@@ -1,9 +1,10 @@
 import { join } from 'node:path'
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { ANSWERS, amongOthers, EMPTY, RUNS } from './setup/answers.ts'
-import { axeFindings, noBrowser, SIZES, sideways, startBrowser, THEMES, visit } from './setup/browser.ts'
+import { axeFindings, SIZES, sideways, THEMES } from './setup/browser.ts'
 import { type Fixture, startFixture } from './setup/fixture.ts'
+import { onScreen, pageAt } from './setup/pages.ts'
 
 interface Case {
   readonly name: string
@@ -136,25 +137,20 @@ function empty(fixture: Fixture): void {
 /** Where pictures of all screens are put, to be looked at. */
 const pictures = process.env['BELAY_PICTURES']
 
-describe.skipIf(noBrowser)(`every screen${noBrowser ? `: ${noBrowser}` : ''}`, () => {
-  let browser: Browser
+onScreen('every screen', () => {
   let fixture: Fixture
 
   beforeAll(async () => {
     fixture = await startFixture()
-    browser = await startBrowser()
   })
   beforeEach(() => fixture.reset())
-  afterAll(async () => {
-    await browser.close()
-    await fixture.stop()
-  })
+  afterAll(() => fixture.stop())
 
   for (const { name, path, given, when, shows, expected } of CASES)
     for (const [size, viewport] of Object.entries(SIZES))
       it(`${name}, ${size}: no finding of axe in either theme, no complaint, no sideways scrolling`, async () => {
         given?.(fixture)
-        const { page, complaints } = await visit(browser, fixture.url + path, { viewport })
+        const { page, complaints } = await pageAt(fixture.url + path, { viewport })
         await when?.(page, fixture)
         await page.getByText(shows).first().waitFor({ state: 'attached' })
         for (const colorScheme of THEMES) {
@@ -165,6 +161,5 @@ describe.skipIf(noBrowser)(`every screen${noBrowser ? `: ${noBrowser}` : ''}`, (
         }
         expect(await sideways(page)).toBe(0)
         expect(complaints(expected)).toEqual([])
-        await page.context().close()
       })
 })

@@ -6,6 +6,7 @@ import {
   type StepStatus,
   stateClass,
 } from '@belay/graph-view'
+import type { ComponentChildren } from 'preact'
 import { elementOf } from './drawn.tsx'
 import { wordOf } from './status.ts'
 
@@ -25,11 +26,21 @@ export function Glyph({ state, label }: { readonly state: GlyphState; readonly l
 
 /** Shape and word. */
 export function Status({ status }: { readonly status: RunStatus | StepStatus }) {
-  const state = glyphOf(status)
+  return <State state={glyphOf(status)}>{wordOf(status)}</State>
+}
+
+/** Shape and other words. */
+export function State({
+  state,
+  children,
+}: {
+  readonly state: GlyphState
+  readonly children: ComponentChildren
+}) {
   return (
     <span class={`status ${stateClass(state)}`}>
       <Glyph state={state} />
-      {wordOf(status)}
+      {children}
     </span>
   )
 }

@@ -5,8 +5,7 @@ import { downSince } from './answer.tsx'
 import { useLive } from './live.ts'
 import { useCell } from './stored.ts'
 
-interface MayProps {
-  readonly capability: Capability
+interface ButtonProps {
   readonly onClick: () => void
   /** The label, where several buttons with the same words stand together. */
   readonly label?: string | undefined
@@ -14,20 +13,31 @@ interface MayProps {
   readonly children: ComponentChildren
 }
 
-/** A button for those who have the capability. What a viewer may not do is shown and says so; while the store is silent it is off. */
-export function MayButton({ capability, onClick, label, class: looks = 'button', children }: MayProps) {
-  const session = useLive<Session>('session')
+interface OfferedProps extends ButtonProps {
+  /** The capability that the viewer would need. */
+  readonly lacks: Capability | false
+  readonly isOff?: boolean
+}
+
+/** A button that changes something. What a viewer may not do is shown and says so; while the store is silent it is off. */
+export function OfferedButton({
+  lacks,
+  isOff = false,
+  onClick,
+  label,
+  class: looks = 'button',
+  children,
+}: OfferedProps) {
   const isStale = useCell(downSince) !== undefined
-  const isDenied = session.data?.can.includes(capability) === false
   return (
     <button
       type="button"
       class={looks}
-      disabled={isStale || isDenied || session.data === undefined}
+      disabled={isStale || isOff || lacks !== false}
       title={
-        isDenied
-          ? `You may not do this here: you lack ${capability}. Ask whoever runs this dashboard for it.`
-          : undefined
+        lacks === false
+          ? undefined
+          : `You may not do this here: you lack ${lacks}. Ask whoever runs this dashboard for it.`
       }
       aria-label={label}
       onClick={onClick}
@@ -35,4 +45,11 @@ export function MayButton({ capability, onClick, label, class: looks = 'button',
       {children}
     </button>
   )
+}
+
+/** The same for what every viewer with a capability may do. */
+export function MayButton({ capability, ...props }: ButtonProps & { readonly capability: Capability }) {
+  const { data } = useLive<Session>('session')
+  const lacks = data?.can.includes(capability) === false && capability
+  return <OfferedButton {...props} lacks={lacks} isOff={data === undefined} />
 }

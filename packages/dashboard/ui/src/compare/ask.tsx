@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks'
 import { useLocation } from 'wouter'
 import type { RunsPage } from '../../../src/api.ts'
 import { read } from '../api.ts'
-import { Dialog } from '../dialog.tsx'
+import { AskDialog } from '../ask-dialog.tsx'
 import { age, nameOf } from '../words.ts'
 
 export function addressOfPair(a: string, b: string): string {
@@ -55,13 +55,16 @@ export function CompareDialog({
     queryFn: ({ signal }) => read<RunsPage>(`runs?${query}`, signal),
   })
   const newest = data?.runs.find((run) => run.id !== id)
-  const submit = (event: Event) => {
-    event.preventDefault()
-    if (name.trim() !== '') navigate(addressOfPair(id, name.trim()))
-  }
   return (
-    <Dialog label="Compare with another run" class="narrow" onClose={onClose}>
-      <h2>Compare with another run</h2>
+    <AskDialog
+      title="Compare with another run"
+      class="narrow"
+      go="Compare"
+      isReady
+      leave="Cancel"
+      onGo={() => name.trim() !== '' && navigate(addressOfPair(id, name.trim()))}
+      onClose={onClose}
+    >
       {newest && (
         <p class="row">
           <button type="button" class="button" onClick={() => navigate(addressOfPair(id, newest.id))}>
@@ -73,25 +76,15 @@ export function CompareDialog({
         </p>
       )}
       {data && !newest && <p class="weak">No other run of {workflow} has completed.</p>}
-      <form onSubmit={submit}>
-        <label>
-          Or by its key, workflow/key, or id
-          <input
-            value={name}
-            autocomplete="off"
-            spellcheck={false}
-            onInput={(event) => setName(event.currentTarget.value)}
-          />
-        </label>
-        <div class="dialog-buttons">
-          <button type="submit" class="button main">
-            Compare
-          </button>
-          <button type="button" class="button" onClick={onClose}>
-            Cancel
-          </button>
-        </div>
-      </form>
-    </Dialog>
+      <label>
+        Or by its key, workflow/key, or id
+        <input
+          value={name}
+          autocomplete="off"
+          spellcheck={false}
+          onInput={(event) => setName(event.currentTarget.value)}
+        />
+      </label>
+    </AskDialog>
   )
 }

@@ -3,7 +3,6 @@ import {
   compareRuns,
   partingText,
   type StepOutcome,
-  stateClass,
   type UnionNote,
   type ViewRun,
 } from '@belay/graph-view'
@@ -11,7 +10,8 @@ import { useMemo, useState } from 'preact/hooks'
 import { Link, useSearch } from 'wouter'
 import type { RunPage } from '../../../src/api.ts'
 import { Answer } from '../answer.tsx'
-import { Glyph, Status } from '../glyph.tsx'
+import { State, Status } from '../glyph.tsx'
+import { Lines } from '../lines.tsx'
 import { useRun } from '../run/use-run.ts'
 import { useSettled } from '../run/use-settled.ts'
 import { zone } from '../settings.ts'
@@ -137,37 +137,29 @@ function Steps({ steps }: { readonly steps: readonly ComparedStep[] }) {
   return (
     <>
       <h2>Steps, those that differ first</h2>
-      <table class="lines compared-steps">
-        <caption class="sr">Steps of both runs, those that differ first</caption>
-        <thead>
-          <tr>
-            <th>Step</th>
-            <th>Differs in</th>
-            <th>A</th>
-            <th>B</th>
-            <th>B took</th>
+      <Lines
+        caption="Steps of both runs, those that differ first"
+        columns={['Step', 'Differs in', 'A', 'B', 'B took']}
+        class="compared-steps"
+      >
+        {sorted.slice(0, shown).map(({ name, a, b, differs }) => (
+          <tr key={name}>
+            <td class="wrap">
+              <b>{name}</b>
+            </td>
+            <td class={differs.length > 0 ? '' : 'weak'}>{differs.join(', ') || 'nothing'}</td>
+            <td class="wrap" data-label="A">
+              <Outcome of={a} />
+            </td>
+            <td class="wrap" data-label="B">
+              <Outcome of={b} />
+            </td>
+            <td class="weak" data-label="B took">
+              {longerOf(a?.tookMs, b?.tookMs)}
+            </td>
           </tr>
-        </thead>
-        <tbody>
-          {sorted.slice(0, shown).map(({ name, a, b, differs }) => (
-            <tr key={name}>
-              <td class="wrap">
-                <b>{name}</b>
-              </td>
-              <td class={differs.length > 0 ? '' : 'weak'}>{differs.join(', ') || 'nothing'}</td>
-              <td class="wrap" data-label="A">
-                <Outcome of={a} />
-              </td>
-              <td class="wrap" data-label="B">
-                <Outcome of={b} />
-              </td>
-              <td class="weak" data-label="B took">
-                {longerOf(a?.tookMs, b?.tookMs)}
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+        ))}
+      </Lines>
       {steps.length > shown && (
         <button type="button" class="button" onClick={() => show(shown + ROWS)}>
           Show more: {figure(steps.length - shown)} are left
@@ -181,11 +173,7 @@ function Outcome({ of }: { readonly of: StepOutcome | undefined }) {
   if (of === undefined) return <span class="weak">has no such step</span>
   return (
     <span class="outcome-of">
-      <span class={`status ${stateClass(of.shown)}`}>
-        <Glyph state={of.shown} />
-        {of.shown}
-      </span>{' '}
-      {of.tookMs !== undefined && span(of.tookMs)}
+      <State state={of.shown}>{of.shown}</State> {of.tookMs !== undefined && span(of.tookMs)}
       {triesOf(of)}
       {of.skipped !== undefined && <span class="weak"> {of.skipped}</span>}
     </span>

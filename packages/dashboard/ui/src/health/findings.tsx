@@ -3,14 +3,12 @@ import { useState } from 'preact/hooks'
 import { Link } from 'wouter'
 import type { HealthFinding, OfferedHere } from '../../../src/api.ts'
 import { CAPABILITY_OF } from '../../../src/capabilities.ts'
-import { downSince } from '../answer.tsx'
 import { Glyph } from '../glyph.tsx'
 import { ActionDialog } from '../run/action-dialog.tsx'
 import { ActButton } from '../run/run.tsx'
 import { useRun } from '../run/use-run.ts'
 import { Copy } from '../shell/copy.tsx'
 import { withTimes } from '../shell/times.ts'
-import { useCell } from '../stored.ts'
 import { figure, nameOf, shortId } from '../words.ts'
 
 const RUNS_MAX = 3
@@ -111,7 +109,6 @@ function Helps({
   readonly finding: HealthFinding
   readonly act: Act
 }) {
-  const isStale = useCell(downSince) !== undefined
   const others = actions.flatMap(({ run }) => (run === undefined || runs.includes(run) ? [] : [run]))
   const named = [...new Set([...runs, ...others])]
   const shown = named.slice(0, RUNS_MAX)
@@ -128,7 +125,6 @@ function Helps({
                 action={each}
                 act={act}
                 isMain={index === 0 && run === shown[0]}
-                isOff={isStale}
               />
             ))}
           <Link class="run-link" href={`/runs/${run}`}>

@@ -2,6 +2,7 @@ import { Link } from 'wouter'
 import type { Health as HealthAnswer } from '../../../src/api.ts'
 import { Answer } from '../answer.tsx'
 import { Glyph } from '../glyph.tsx'
+import { Head } from '../head.tsx'
 import { useLive } from '../live.ts'
 import { zone } from '../settings.ts'
 import { useCell } from '../stored.ts'
@@ -19,7 +20,7 @@ export function Health() {
     <Answer of={health}>
       {(answer: HealthAnswer) => (
         <>
-          <Head health={answer} readAt={health.dataUpdatedAt} check={health.refetch} />
+          <Checked health={answer} readAt={health.dataUpdatedAt} check={health.refetch} />
           <Findings findings={answer.findings} now={answer.readAt} />
           <Tiles health={answer} />
           <WorkersLine counts={answer.workers} />
@@ -46,14 +47,14 @@ function WorkersLine({ counts }: { readonly counts: HealthAnswer['workers'] }) {
   )
 }
 
-interface HeadProps {
+interface CheckedProps {
   readonly health: HealthAnswer
   /** By this browser's clock. */
   readonly readAt: number
   readonly check: () => unknown
 }
 
-function Head({ health: { findings, tookMs, overview }, readAt, check }: HeadProps) {
+function Checked({ health: { findings, tookMs, overview }, readAt, check }: CheckedProps) {
   const now = useNow()
   const live = Object.values(overview.liveRuns)
   const runs = {
@@ -61,17 +62,16 @@ function Head({ health: { findings, tookMs, overview }, readAt, check }: HeadPro
     capped: live.some((one) => one.capped),
   }
   return (
-    <div class="head">
-      <div class="grow">
-        <h1>{findings.length === 0 ? 'Checked, and in order' : counted(findings.length, 'finding')}</h1>
-        <p>
-          Checked {age(now - readAt)} ago in {span(tookMs)}, over {capped(runs)} live{' '}
-          {runs.count === 1 ? 'run' : 'runs'}.
-        </p>
-      </div>
-      <button type="button" class="button" onClick={() => check()}>
-        Check now
-      </button>
-    </div>
+    <Head
+      title={findings.length === 0 ? 'Checked, and in order' : counted(findings.length, 'finding')}
+      aside={
+        <button type="button" class="button" onClick={() => check()}>
+          Check now
+        </button>
+      }
+    >
+      Checked {age(now - readAt)} ago in {span(tookMs)}, over {capped(runs)} live{' '}
+      {runs.count === 1 ? 'run' : 'runs'}.
+    </Head>
   )
 }

@@ -1,7 +1,8 @@
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import type { LimitActionRequest, LimitPage } from '../../../src/api/limits.ts'
+import { AskDialog, Reason } from '../ask-dialog.tsx'
 import { useAsked } from '../asked.ts'
-import { Dialog } from '../dialog.tsx'
+import { Outcome } from '../outcome.tsx'
 import { span } from '../words.ts'
 
 interface DialogProps {
@@ -14,7 +15,6 @@ const TYPING_MS = 300
 /** A number and a reason: what the number would do is told while it is typed. */
 export function LimitDialog({ limit, onClose }: DialogProps) {
   const { name, slots, rate } = limit
-  const form = useRef<HTMLFormElement>(null)
   const [typed, type] = useState(String(slots ?? rate?.limit ?? 0))
   const [isReset, reset] = useState(false)
   const [reason, setReason] = useState('')
@@ -30,45 +30,22 @@ export function LimitDialog({ limit, onClose }: DialogProps) {
     const timer = setTimeout(() => void send({ ...asked, dryRun: true }), TYPING_MS)
     return () => clearTimeout(timer)
   }, [typed, isReset])
-  const submit = (event: Event) => {
-    event.preventDefault()
-    void send({ ...asked, dryRun: false, reason: reason.trim() })
-  }
   return (
-    <Dialog label={`Change ${name}`} onClose={onClose}>
-      <form ref={form} onSubmit={submit}>
-        <h2 class="anywhere">Change {name}</h2>
-        {!isDone && <Setting limit={limit} typed={typed} isReset={isReset} type={type} reset={reset} />}
-        <p class={result?.refused === undefined ? 'outcome' : 'outcome refused'} role="status">
-          {result?.sentence ?? 'Asking what would happen…'}
-        </p>
-        {!isDone && (
-          <label>
-            Reason. This process shows it beside the limit until it ends; the store keeps none.
-            <input
-              required
-              maxLength={1_000}
-              value={reason}
-              onInput={(event) => setReason(event.currentTarget.value)}
-            />
-          </label>
-        )}
-        <div class="dialog-buttons">
-          {!isDone && (
-            <button
-              type="submit"
-              class="button main"
-              disabled={isBusy || reason.trim() === '' || result?.changed !== true}
-            >
-              Change it
-            </button>
-          )}
-          <button type="button" class="button" onClick={() => form.current?.closest('dialog')?.close()}>
-            {isDone ? 'Close' : 'Leave it'}
-          </button>
-        </div>
-      </form>
-    </Dialog>
+    <AskDialog
+      title={`Change ${name}`}
+      go={!isDone && 'Change it'}
+      isReady={!isBusy && reason.trim() !== '' && result?.changed === true}
+      onGo={() => void send({ ...asked, dryRun: false, reason: reason.trim() })}
+      onClose={onClose}
+    >
+      {!isDone && <Setting limit={limit} typed={typed} isReset={isReset} type={type} reset={reset} />}
+      <Outcome of={result} />
+      {!isDone && (
+        <Reason reason={reason} onReason={setReason}>
+          Reason. This process shows it beside the limit until it ends; the store keeps none.
+        </Reason>
+      )}
+    </AskDialog>
   )
 }
 

@@ -2,7 +2,8 @@ import { useState } from 'preact/hooks'
 import { Link, useSearch } from 'wouter'
 import type { LimitLine, LimitPage, LimitsPage } from '../../../src/api/limits.ts'
 import { Answer, Blank } from '../answer.tsx'
-import { Glyph } from '../glyph.tsx'
+import { State } from '../glyph.tsx'
+import { Head } from '../head.tsx'
 import { useLive } from '../live.ts'
 import { MayButton } from '../may-button.tsx'
 import { zone } from '../settings.ts'
@@ -27,7 +28,9 @@ function All() {
         if (limits.length === 0) return <Nothing />
         return (
           <>
-            <Head title={`${counted(limits.length, 'limit')}, ${counted(waiting, 'step')} in line`} />
+            <Head title={`${counted(limits.length, 'limit')}, ${counted(waiting, 'step')} in line`}>
+              {LEAD}
+            </Head>
             {limits.map((limit) => (
               <Limit key={limit.name} limit={limit} now={readAt} />
             ))}
@@ -45,7 +48,7 @@ function One({ name }: { readonly name: string }) {
     <Answer of={page}>
       {(limit: LimitPage) => (
         <>
-          <Head title="One limit" />
+          <Head title="One limit">{LEAD}</Head>
           <p>
             <Link class="run-link" href="/limits">
               All limits
@@ -58,19 +61,8 @@ function One({ name }: { readonly name: string }) {
   )
 }
 
-function Head({ title }: { readonly title: string }) {
-  return (
-    <div class="head">
-      <div>
-        <h1>{title}</h1>
-        <p>
-          Each key has a line of its own: a long line holds up nobody else. A step in a line holds no worker.
-          An undo never waits here.
-        </p>
-      </div>
-    </div>
-  )
-}
+const LEAD =
+  'Each key has a line of its own: a long line holds up nobody else. A step in a line holds no worker. An undo never waits here.'
 
 function Nothing() {
   return (
@@ -144,21 +136,6 @@ function Limit({ limit, now, isAlone = false }: LimitProps) {
 
 function isClosed({ slots, rate }: LimitPage): boolean {
   return (slots ?? rate?.limit) === 0
-}
-
-function State({
-  state,
-  children,
-}: {
-  readonly state: 'paused' | 'waiting'
-  readonly children: preact.ComponentChildren
-}) {
-  return (
-    <span class={`status s-${state}`}>
-      <Glyph state={state} />
-      {children}
-    </span>
-  )
 }
 
 const TICKS_MAX = 60

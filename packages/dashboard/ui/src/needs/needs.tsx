@@ -5,6 +5,7 @@ import type { ParkedPage } from '../../../src/api/parked.ts'
 import type { Wait, WaitingPage } from '../../../src/api/waiting.ts'
 import { Answer, Blank } from '../answer.tsx'
 import { Glyph } from '../glyph.tsx'
+import { Head } from '../head.tsx'
 import { Findings } from '../health/findings.tsx'
 import { useLive } from '../live.ts'
 import { zone } from '../settings.ts'
@@ -20,15 +21,10 @@ export function Needs() {
   const needs = useLive<NeedsPage>('needs')
   return (
     <>
-      <div class="head">
-        <div>
-          <h1>Needs a person</h1>
-          <p>
-            Nobody goes on with these until somebody decides: undos that failed for good, decisions, and what
-            the doctor finds.
-          </p>
-        </div>
-      </div>
+      <Head title="Needs a person">
+        Nobody goes on with these until somebody decides: undos that failed for good, decisions, and what the
+        doctor finds.
+      </Head>
       <Answer of={parked}>
         {(inbox: ParkedPage) => (
           <Answer of={waiting}>

@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks'
 import { useLocation } from 'wouter'
 import type { Repair, RepairRequest } from '../../../src/api/many.ts'
 import { downSince } from '../answer.tsx'
+import { Problem } from '../outcome.tsx'
 import { Counts } from '../runs/counts.tsx'
 import { parse, searchOf, type Term, termsOf, united } from '../runs/filter.ts'
 import { FilterBox } from '../runs/filter-box.tsx'
@@ -69,11 +70,7 @@ export function NewRepair({ search }: { readonly search: string }) {
         ) : (
           <Chosen draft={draft} setDraft={setDraft} />
         )}
-        {problem && (
-          <p class="outcome refused" role="alert">
-            {problem}
-          </p>
-        )}
+        <Problem of={problem} />
         <p class="row">
           <button type="button" class="button main" disabled={isBusy || isDown} onClick={count}>
             Count

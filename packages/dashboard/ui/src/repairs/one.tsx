@@ -5,7 +5,9 @@ import type { Repair, RepairActionRequest } from '../../../src/api/many.ts'
 import { participleOf } from '../../../src/repairs/words.ts'
 import { Answer, Blank, downSince } from '../answer.tsx'
 import { isNotFound } from '../api.ts'
+import { Reason } from '../ask-dialog.tsx'
 import { useLive } from '../live.ts'
+import { Problem } from '../outcome.tsx'
 import { termsOf, textOf } from '../runs/filter.ts'
 import { useCell } from '../stored.ts'
 import { counted, figure, fullInstant, instant } from '../words.ts'
@@ -176,16 +178,9 @@ function Begin({ repair, act, isBusy, problem }: ActProps & { readonly problem: 
         )}
         {mayBegin && (
           <form id="begin" class="repair-why" onSubmit={begin}>
-            <label>
+            <Reason reason={reason} onReason={setReason}>
               Reason, kept in the history of {found.changed === 1 ? 'the run' : 'all these runs'}
-              <input
-                required
-                maxLength={1_000}
-                value={reason}
-                autocomplete="off"
-                onInput={(event) => setReason(event.currentTarget.value)}
-              />
-            </label>
+            </Reason>
           </form>
         )}
       </Step>
@@ -203,11 +198,7 @@ function Begin({ repair, act, isBusy, problem }: ActProps & { readonly problem: 
             {sentence} <Link href={`/repairs/${id}`}>See that repair</Link>
           </p>
         ))}
-        {problem && (
-          <p class="outcome refused" role="alert">
-            {problem}
-          </p>
-        )}
+        <Problem of={problem} />
         {mayBegin && (
           <button
             type="submit"

@@ -2,6 +2,7 @@ import { Link } from 'wouter'
 import type { Repair } from '../../../src/api/many.ts'
 import type { RunLink } from '../../../src/api.ts'
 import { Glyph, Status } from '../glyph.tsx'
+import { Problem } from '../outcome.tsx'
 import { withTimes } from '../shell/times.ts'
 import { figure, nameOf } from '../words.ts'
 import { goOf } from './asked.ts'
@@ -32,11 +33,7 @@ export function Refusals({ repair }: { readonly repair: Repair }) {
           </li>
         ))}
       </ul>
-      {problem && (
-        <p class="outcome refused" role="alert">
-          {problem}
-        </p>
-      )}
+      <Problem of={problem} />
       {instead > 0 && (
         <button
           type="button"

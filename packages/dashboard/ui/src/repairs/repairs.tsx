@@ -1,7 +1,8 @@
 import type { GlyphState } from '@belay/graph-view'
 import { Link, useSearch } from 'wouter'
 import type { RepairState, RepairsPage } from '../../../src/api/many.ts'
-import { Glyph } from '../glyph.tsx'
+import { State } from '../glyph.tsx'
+import { Head } from '../head.tsx'
 import { useLive } from '../live.ts'
 import { termsOf, textOf } from '../runs/filter.ts'
 import { fullInstant, instant } from '../words.ts'
@@ -15,20 +16,18 @@ export function Repairs({ id }: { readonly id: string | undefined }) {
   const isNew = id === undefined || id === 'new'
   return (
     <>
-      <div class="head">
-        <div class="grow">
-          <h1>Repair many</h1>
-          <p>
-            Nothing is changed before step 5. Each step shows what the engine itself would decide for each
-            run.
-          </p>
-        </div>
-        {!isNew && (
-          <Link class="button" href="/repairs">
-            New repair
-          </Link>
-        )}
-      </div>
+      <Head
+        title="Repair many"
+        aside={
+          !isNew && (
+            <Link class="button" href="/repairs">
+              New repair
+            </Link>
+          )
+        }
+      >
+        Nothing is changed before step 5. Each step shows what the engine itself would decide for each run.
+      </Head>
       {isNew ? <NewRepair key={search} search={search} /> : <OneRepair id={id} />}
       <Earlier but={id} />
     </>
@@ -57,10 +56,7 @@ function Earlier({ but }: { readonly but: string | undefined }) {
           const [glyph, word] = LOOKS[state]
           return (
             <li key={id}>
-              <span class={`status s-${glyph}`}>
-                <Glyph state={glyph} />
-                {word}
-              </span>
+              <State state={glyph}>{word}</State>
               <Link href={`/repairs/${id}`}>
                 {titleOf(asked)} {textOf(termsOf(asked.query ?? ''))}
               </Link>

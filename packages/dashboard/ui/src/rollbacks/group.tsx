@@ -4,6 +4,7 @@ import type { ParkedExample, ParkedGroup } from '../../../src/api/parked.ts'
 import { CAPABILITY_OF } from '../../../src/capabilities.ts'
 import { Spark } from '../health/spark.tsx'
 import { MayButton } from '../may-button.tsx'
+import { Problem } from '../outcome.tsx'
 import { useAsk } from '../repairs/new.tsx'
 import { VERBS as WORDS } from '../run/verbs.ts'
 import { Strip } from '../strip.tsx'
@@ -91,11 +92,7 @@ function ForAll({ group, isFirst }: Pick<GroupProps, 'group' | 'isFirst'>) {
         {button('skipCompensation', `Mark ${figure(runs.length)} as undone…`)}
       </p>
       <p class="weak">Marking calls nobody: the effect stays.</p>
-      {problem && (
-        <p class="outcome refused" role="alert">
-          {problem}
-        </p>
-      )}
+      <Problem of={problem} />
     </div>
   )
 }

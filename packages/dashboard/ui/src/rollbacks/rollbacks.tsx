@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks'
 import { Link } from 'wouter'
 import type { ParkedGroup, ParkedPage } from '../../../src/api/parked.ts'
 import { Answer, Blank } from '../answer.tsx'
+import { Head } from '../head.tsx'
 import { useLive } from '../live.ts'
 import { ActionDialog } from '../run/action-dialog.tsx'
 import { zone } from '../settings.ts'
@@ -46,21 +47,14 @@ function Groups({ page, act }: { readonly page: ParkedPage; readonly act: (actin
   const { groups, runs, read, more, readAt } = page
   const undos = groups.reduce((sum, group) => sum + group.undos, 0)
   const isPart = more || runs.capped || read < runs.count
+  const parked = `${capped({ count: undos, capped: isPart })} parked ${undos === 1 && !isPart ? 'undo' : 'undos'}`
+  const title = `${parked} in ${figure(groups.length)}${more ? '+' : ''} ${groups.length === 1 ? 'group' : 'groups'}`
   return (
     <>
-      <div class="head">
-        <div>
-          <h1>
-            {capped({ count: undos, capped: isPart })} parked {undos === 1 && !isPart ? 'undo' : 'undos'} in{' '}
-            {figure(groups.length)}
-            {more && '+'} {groups.length === 1 ? 'group' : 'groups'}
-          </h1>
-          <p>
-            Each of these undos failed for good: its run stands still, and its effect is still in the world.
-            Nobody tries again until you do. The same workflow, version, step and error are one group.
-          </p>
-        </div>
-      </div>
+      <Head title={title}>
+        Each of these undos failed for good: its run stands still, and its effect is still in the world.
+        Nobody tries again until you do. The same workflow, version, step and error are one group.
+      </Head>
       <p class="weak" role="status">
         {read < runs.count && `Read ${figure(read)} of ${capped(runs)} parked runs. The others follow. `}
         {runs.capped && `Of more than ${figure(runs.count)} parked runs, only the newest stand here. `}

@@ -13,7 +13,7 @@ import { useSettled, useShape } from './use-settled.ts'
 import { useWidth } from './use-width.ts'
 
 /** The graph, with the way taken and the order of the undo; below it what each open step waits for. `at`: the instant that is drawn. */
-export function GraphTab({ page, act, isStale, at }: TabProps & { readonly at?: number }) {
+export function GraphTab({ page, act, at }: TabProps & { readonly at?: number }) {
   const run = useSettled(page.run)
   const [order, setOrder] = useState(run.stoppedAt !== undefined)
   const [host, width] = useWidth()
@@ -56,7 +56,7 @@ export function GraphTab({ page, act, isStale, at }: TabProps & { readonly at?: 
           that cannot be undone.
         </p>
       )}
-      {at === undefined && <OpenSteps page={page} act={act} isStale={isStale} />}
+      {at === undefined && <OpenSteps page={page} act={act} />}
     </section>
   )
 }
@@ -64,7 +64,7 @@ export function GraphTab({ page, act, isStale, at }: TabProps & { readonly at?: 
 /** Nobody reads more sentences than these; the table has them all. */
 const OPEN_MAX = 20
 
-function OpenSteps({ page: { run, open }, act, isStale }: TabProps) {
+function OpenSteps({ page: { run, open }, act }: TabProps) {
   if (open.length === 0) return null
   const isActed = ({ actions }: OpenStep) => actions.length > 0
   // Those that wait for a person must not be among those that are left out.
@@ -79,7 +79,7 @@ function OpenSteps({ page: { run, open }, act, isStale }: TabProps) {
             <p>{sentence}</p>
             <div>
               {actions.map((action) => (
-                <ActButton key={action.verb} action={action} act={act} isMain={false} isOff={isStale} />
+                <ActButton key={action.verb} action={action} act={act} />
               ))}
             </div>
           </li>

@@ -2,6 +2,8 @@ import type { ViewStep } from '@belay/graph-view'
 import { useState } from 'preact/hooks'
 import type { FailingItem, ItemErrorGroup, ItemErrors, ItemVerb } from '../../../src/api/maps.ts'
 import { CAPABILITY_OF } from '../../../src/capabilities.ts'
+import { Lines } from '../lines.tsx'
+import { OfferedButton } from '../may-button.tsx'
 import { counted, figure, fullInstant, instant, nameOf } from '../words.ts'
 import { ITEM_WORDS, ItemsDialog } from './items-dialog.tsx'
 import { rangesOf } from './ranges.ts'
@@ -24,30 +26,17 @@ export function WhyItemsFail(props: ErrorsProps) {
   const { data, told } = useOnce<ItemErrors>(path, step.items!)
   return (
     <section class="item-errors">
-      <h2 id="why-items">Why items fail</h2>
+      <h2>Why items fail</h2>
       {told}
       {data?.groups.length === 0 && (
         <p class="weak">No item has failed, and none waits for a next attempt.</p>
       )}
       {data !== undefined && data.groups.length > 0 && (
-        <table class="lines" aria-labelledby="why-items">
-          <thead>
-            <tr>
-              <th>Error</th>
-              <th>Items</th>
-              <th>Which</th>
-              <th>Since</th>
-              <th>
-                <span class="sr">Actions</span>
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {data.groups.map((group) => (
-              <Group key={`${group.state}${group.error}`} {...props} group={group} ask={ask} />
-            ))}
-          </tbody>
-        </table>
+        <Lines caption="Why items fail" columns={['Error', 'Items', 'Which', 'Since']} last="Actions">
+          {data.groups.map((group) => (
+            <Group key={`${group.state}${group.error}`} {...props} group={group} ask={ask} />
+          ))}
+        </Lines>
       )}
       {data?.more && (
         <p class="weak">
@@ -80,7 +69,7 @@ function Group({
   ask,
   ...props
 }: ErrorsProps & { readonly group: ItemErrorGroup; readonly ask: (asked: Asked) => void }) {
-  const { page, step, isStale } = props
+  const { page, step } = props
   const { state, error, items, since, until, actions } = group
   const [chosen, choose] = useState<ReadonlySet<string>>(new Set())
   const some = items.filter(({ key }) => chosen.has(key))
@@ -105,17 +94,14 @@ function Group({
       <td class="last">
         <div class="row">
           {actions.map(({ verb, denied }) => (
-            <button
+            <OfferedButton
               key={verb}
-              type="button"
-              class="button"
-              disabled={isStale || denied}
-              title={denied ? `You may not do this here: you lack ${CAPABILITY_OF[verb]}.` : undefined}
+              lacks={denied && CAPABILITY_OF[verb]}
               onClick={() => ask({ verb, items: acted })}
             >
               {ITEM_WORDS[verb].button(figure(acted.length))}
               {some.length > 0 && ' chosen'}…
-            </button>
+            </OfferedButton>
           ))}
         </div>
         {actions.length === 0 && <Instead {...props} />}
@@ -164,7 +150,7 @@ function Choice({
 }
 
 /** What helps where nothing can be done about single items. */
-function Instead({ page, step, act, isStale }: ErrorsProps) {
+function Instead({ page, step, act }: ErrorsProps) {
   const { run, actions, open } = page
   const ofRun = actions.filter(({ verb }) => verb === 'retry' || verb === 'resume')
   const ofMap = open.find((one) => one.step === step.name)?.actions ?? []
@@ -188,7 +174,7 @@ function Instead({ page, step, act, isStale }: ErrorsProps) {
     <>
       <p class="weak">{words}</p>
       {offered.map((action) => (
-        <ActButton key={action.verb} action={action} act={act} isMain={false} isOff={isStale} />
+        <ActButton key={action.verb} action={action} act={act} />
       ))}
     </>
   )

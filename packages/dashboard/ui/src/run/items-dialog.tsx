@@ -1,7 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { FailingItem, ItemsRequest, ItemsResult, ItemVerb } from '../../../src/api/maps.ts'
-import { Dialog } from '../dialog.tsx'
+import { AskDialog, Reason } from '../ask-dialog.tsx'
 import { counted, figure } from '../words.ts'
 import { write } from '../write.ts'
 import { rangesOf } from './ranges.ts'
@@ -52,77 +52,59 @@ type Stage = 'asking' | 'asked' | 'working' | 'done'
 
 /** Acts on many items: the dry run first, then part by part, with what was refused and why. Closing it stops after the part under way. */
 export function ItemsDialog({ runId, map, about, verb, items, onClose }: DialogProps) {
-  const form = useRef<HTMLFormElement>(null)
   const [reason, setReason] = useState('')
   const [output, setOutput] = useState('')
   const { stage, tally, trouble, pass, stop } = usePass(runId, { map, verb, items })
   useEffect(() => void pass({ dryRun: true }), [])
-  const close = () => {
-    stop()
-    onClose()
-  }
   const words = ITEM_WORDS[verb]
   const title = `${words.button(counted(items.length, 'item'))} of ${map}`.replace(
     'as undone of',
     'as undone in',
   )
-  const submit = (event: Event) => {
-    event.preventDefault()
-    void pass({
+  const go = () =>
+    pass({
       ...{ dryRun: false, reason: reason.trim() },
       ...(verb === 'skipStep' && output.trim() !== '' ? { payload: output } : {}),
     })
-  }
   const settled = tally.changed + [...tally.refused.values()].reduce((sum, some) => sum + some.length, 0)
   return (
-    <Dialog label={title} onClose={close}>
-      <form ref={form} onSubmit={submit}>
-        <h2 class="anywhere">{title}</h2>
-        <p class="weak">{about}</p>
-        <p class={trouble === undefined ? 'outcome' : 'outcome refused'} role="status">
-          {sentenceOf(stage, tally, { past: words.past, left: items.length - settled, trouble })}
-        </p>
-        {stage === 'working' && (
-          <p>
-            <progress aria-label="Progress" max={items.length} value={settled} /> {figure(settled)} of{' '}
-            {counted(items.length, 'item')}
-          </p>
-        )}
-        <Refused map={map} refused={tally.refused} />
-        {stage === 'asked' && verb === 'skipStep' && (
-          <label>
-            The output of each of them instead, as JSON
-            <textarea rows={2} value={output} onInput={(event) => setOutput(event.currentTarget.value)} />
-          </label>
-        )}
-        {(stage === 'asking' || stage === 'asked') && (
-          <label>
-            Reason, kept in the run’s history for each item
-            <input
-              required
-              maxLength={1_000}
-              value={reason}
-              onInput={(event) => setReason(event.currentTarget.value)}
-            />
-          </label>
-        )}
-        <div class="dialog-buttons">
-          {stage === 'asked' && (
-            <button type="submit" class="button main" disabled={reason.trim() === ''}>
-              {VERBS[verb].go.replace(' it', '')}
-            </button>
-          )}
-          {stage === 'working' && (
-            <button type="button" class="button" onClick={stop}>
-              Stop
-            </button>
-          )}
-          <button type="button" class="button" onClick={() => form.current?.closest('dialog')?.close()}>
-            {stage === 'done' ? 'Close' : stage === 'working' ? 'Stop and close' : 'Leave it'}
+    <AskDialog
+      title={title}
+      go={stage === 'asked' && VERBS[verb].go.replace(' it', '')}
+      isReady={reason.trim() !== ''}
+      leave={stage === 'done' ? 'Close' : stage === 'working' ? 'Stop and close' : 'Leave it'}
+      onGo={() => void go()}
+      onClose={() => {
+        stop()
+        onClose()
+      }}
+    >
+      <p class="weak">{about}</p>
+      <p class={trouble === undefined ? 'outcome' : 'outcome refused'} role="status">
+        {sentenceOf(stage, tally, { past: words.past, left: items.length - settled, trouble })}
+      </p>
+      {stage === 'working' && (
+        <p class="row">
+          <progress aria-label="Progress" max={items.length} value={settled} /> {figure(settled)} of{' '}
+          {counted(items.length, 'item')}
+          <button type="button" class="button" onClick={stop}>
+            Stop
           </button>
-        </div>
-      </form>
-    </Dialog>
+        </p>
+      )}
+      <Refused map={map} refused={tally.refused} />
+      {stage === 'asked' && verb === 'skipStep' && (
+        <label>
+          The output of each of them instead, as JSON
+          <textarea rows={2} value={output} onInput={(event) => setOutput(event.currentTarget.value)} />
+        </label>
+      )}
+      {(stage === 'asking' || stage === 'asked') && (
+        <Reason reason={reason} onReason={setReason}>
+          Reason, kept in the run’s history for each item
+        </Reason>
+      )}
+    </AskDialog>
   )
 }
 

@@ -1,11 +1,14 @@
 import { useState } from 'preact/hooks'
 import type { Payloads } from '../../../src/api.ts'
+import { downSince } from '../answer.tsx'
 import { read } from '../api.ts'
+import { useCell } from '../stored.ts'
 import { Code } from './code.tsx'
 import type { TabProps } from './run.tsx'
 
 /** Inputs and outputs may be private: they are read when somebody asks for them. */
-export function PayloadsTab({ page: { run }, isStale }: TabProps) {
+export function PayloadsTab({ page: { run } }: TabProps) {
+  const isStale = useCell(downSince) !== undefined
   const [payloads, setPayloads] = useState<Payloads>()
   const [problem, setProblem] = useState<string>()
   const show = () =>

@@ -4,10 +4,11 @@ import { useState } from 'preact/hooks'
 import { Link } from 'wouter'
 import type { OfferedHere, RunPage } from '../../../src/api.ts'
 import { CAPABILITY_OF } from '../../../src/capabilities.ts'
-import { Answer, downSince } from '../answer.tsx'
+import { Answer } from '../answer.tsx'
 import { CompareDialog } from '../compare/ask.tsx'
 import { Facts } from '../facts.tsx'
 import { Status } from '../glyph.tsx'
+import { OfferedButton } from '../may-button.tsx'
 import { zone } from '../settings.ts'
 import { pageWithTimes } from '../shell/times.ts'
 import { useCell } from '../stored.ts'
@@ -24,26 +25,24 @@ import { TimelineTab } from './timeline-tab.tsx'
 import { useRun } from './use-run.ts'
 import { VERBS } from './verbs.ts'
 
-const TABS = {
-  timeline: 'Timeline',
-  graph: 'Graph',
-  steps: 'Steps',
-  items: 'Items',
-  history: 'History',
-  payloads: 'Payloads',
-  rows: 'Rows',
-} as const
-
-export type TabName = keyof typeof TABS
-
 /** What a tab needs. */
 export interface TabProps {
   readonly page: RunPage
   /** Opens the dialog of an action. */
   readonly act: (action: OfferedHere) => void
-  /** The store is silent: nothing can be done. */
-  readonly isStale: boolean
 }
+
+const TABS = {
+  timeline: ['Timeline', TimelineTab],
+  graph: ['Graph', GraphTab],
+  steps: ['Steps', StepsTab],
+  items: ['Items', ItemsTab],
+  history: ['History', HistoryTab],
+  payloads: ['Payloads', PayloadsTab],
+  rows: ['Rows', RowsTab],
+} as const
+
+type TabName = keyof typeof TABS
 
 /** `/runs/:name/:tab?` */
 export function RunScreen({ name, tab }: { readonly name: string; readonly tab: string | undefined }) {
@@ -67,11 +66,11 @@ function Screen({
   readonly tab: TabName
 }) {
   const [action, setAction] = useState<OfferedHere>()
-  const isStale = useCell(downSince) !== undefined
   const { run } = page
+  const Tab = TABS[tab][1]
   return (
     <article class="run">
-      <Header page={page} act={setAction} isStale={isStale} />
+      <Header page={page} act={setAction} />
       <Family page={page} />
       <nav class="tabs" aria-label="Views of this run">
         {tabsOf(page).map((each) => (
@@ -81,12 +80,12 @@ function Screen({
             replace
             aria-current={each === tab ? 'page' : undefined}
           >
-            {TABS[each]}
+            {TABS[each][0]}
             {each === 'steps' && <span class="weak"> {page.run.steps.length}</span>}
           </Link>
         ))}
       </nav>
-      <Tab name={tab} page={page} act={setAction} isStale={isStale} />
+      <Tab page={page} act={setAction} />
       {action && (
         <ActionDialog
           action={action}
@@ -105,26 +104,7 @@ function tabsOf({ run: { steps } }: RunPage): readonly TabName[] {
   return (Object.keys(TABS) as TabName[]).filter((each) => each !== 'items' || has)
 }
 
-function Tab({ name, ...props }: TabProps & { readonly name: TabName }) {
-  switch (name) {
-    case 'timeline':
-      return <TimelineTab {...props} />
-    case 'graph':
-      return <GraphTab {...props} />
-    case 'steps':
-      return <StepsTab {...props} />
-    case 'items':
-      return <ItemsTab {...props} />
-    case 'history':
-      return <HistoryTab {...props} />
-    case 'payloads':
-      return <PayloadsTab {...props} />
-    case 'rows':
-      return <RowsTab {...props} />
-  }
-}
-
-function Header({ page, act, isStale }: TabProps) {
+function Header({ page, act }: TabProps) {
   const { run, why, open } = page
   const [isCompared, compare] = useState(false)
   const needed = open.find(({ actions }) => actions.length > 0)
@@ -146,22 +126,12 @@ function Header({ page, act, isStale }: TabProps) {
           {run.id.slice(0, 13)}…
         </code>
         <div class="run-actions row">
-          {first.map((each, index) => (
+          {[...first, ...rest].map((each, index) => (
             <ActButton
               key={`${each.verb}${each.step}`}
               action={each}
               act={act}
-              isMain={index === 0}
-              isOff={isStale}
-            />
-          ))}
-          {rest.map((each) => (
-            <ActButton
-              key={`${each.verb}${each.step}`}
-              action={each}
-              act={act}
-              isMain={false}
-              isOff={isStale}
+              isMain={index === 0 && first.length > 0}
             />
           ))}
           <button type="button" class="button" onClick={() => compare(true)}>
@@ -179,31 +149,24 @@ function Header({ page, act, isStale }: TabProps) {
   )
 }
 
-/** A button that opens the dialog of an action. What a viewer may not do is shown and says so. */
+/** A button that opens the dialog of an action. */
 export function ActButton({
   action,
   act,
-  isMain,
-  isOff,
+  isMain = false,
 }: {
   readonly action: OfferedHere
   readonly act: (action: OfferedHere) => void
-  readonly isMain: boolean
-  readonly isOff: boolean
+  readonly isMain?: boolean
 }) {
-  const title = action.denied
-    ? `You may not do this here: you lack ${CAPABILITY_OF[action.verb]}. Ask whoever runs this dashboard for it.`
-    : undefined
   return (
-    <button
-      type="button"
+    <OfferedButton
+      lacks={action.denied && CAPABILITY_OF[action.verb]}
       class={isMain ? 'button main' : 'button'}
-      disabled={isOff || action.denied}
-      title={title}
       onClick={() => act(action)}
     >
       {VERBS[action.verb].button}…
-    </button>
+    </OfferedButton>
   )
 }
 

@@ -11,7 +11,7 @@ import { useRows } from './use-rows.ts'
 import { LARGE, useSeen } from './use-seen.ts'
 
 /** The steps as a table: the twin of graph and timeline, with every attempt that is known. Of a large run, only the rows in sight are there. */
-export function StepsTab({ page, act, isStale }: TabProps) {
+export function StepsTab({ page, act }: TabProps) {
   const { run, open } = page
   const host = useRef<HTMLElement>(null)
   const [text, setText] = useState('')
@@ -46,7 +46,7 @@ export function StepsTab({ page, act, isStale }: TabProps) {
                 index={rows.from + index}
                 step={step}
                 wait={waits.get(step.name)}
-                {...{ page, act, isStale }}
+                {...{ page, act }}
               />
             ))}
             <Gap height={rows.below} />
@@ -75,7 +75,7 @@ interface RowProps extends TabProps {
   readonly wait: OpenStep | undefined
 }
 
-function Row({ page: { run }, act, isStale, index, step, wait }: RowProps) {
+function Row({ page: { run }, act, index, step, wait }: RowProps) {
   const state = stateAt(run, step, run.readAt)
   return (
     <tr aria-rowindex={index + 2} data-name={step.name}>
@@ -104,7 +104,7 @@ function Row({ page: { run }, act, isStale, index, step, wait }: RowProps) {
         )}
         {step.childId && <Link href={`/runs/${step.childId}`}>Its run</Link>}
         {wait?.actions.map((action) => (
-          <ActButton key={action.verb} action={action} act={act} isMain={false} isOff={isStale} />
+          <ActButton key={action.verb} action={action} act={act} />
         ))}
       </td>
     </tr>

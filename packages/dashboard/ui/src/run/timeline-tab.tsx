@@ -26,7 +26,7 @@ import { useSettled } from './use-settled.ts'
 import { useWidth } from './use-width.ts'
 
 /** Forward above, undo mirrored beneath. `at`: the instant that is drawn; by default the run's end, or now. */
-export function TimelineTab({ page, act, isStale, at }: TabProps & { readonly at?: number }) {
+export function TimelineTab({ page, act, at }: TabProps & { readonly at?: number }) {
   const run = useSettled(page.run)
   const [host, width] = useWidth()
   const [view, setView] = useState<View>({ fold: true, preview: false, round: run.rounds })
@@ -69,7 +69,7 @@ export function TimelineTab({ page, act, isStale, at }: TabProps & { readonly at
         <Drawn drawing={drawing} label={label}>
           {lit !== undefined && drawLinks(plan, lit).map(elementOf)}
         </Drawn>
-        {at === undefined && <Parked page={page} rows={drawing.rows} act={act} isStale={isStale} />}
+        {at === undefined && <Parked page={page} rows={drawing.rows} act={act} />}
       </div>
       <Legend run={run} notBegun={drawing.notBegun} />
     </section>
@@ -238,7 +238,7 @@ function Exports({
 }
 
 /** The buttons that end a parked undo, at its row. */
-function Parked({ page, rows, act, isStale }: TabProps & Pick<Timeline, 'rows'>) {
+function Parked({ page, rows, act }: TabProps & Pick<Timeline, 'rows'>) {
   return (
     <>
       {rows.map((row) => {
@@ -248,7 +248,7 @@ function Parked({ page, rows, act, isStale }: TabProps & Pick<Timeline, 'rows'>)
         return (
           <div key={row.id} class="at-row" style={{ top: `${row.actions.y}px`, left: `${row.actions.x}px` }}>
             {parked.actions.map((action) => (
-              <ActButton key={action.verb} action={action} act={act} isMain={false} isOff={isStale} />
+              <ActButton key={action.verb} action={action} act={act} />
             ))}
           </div>
         )

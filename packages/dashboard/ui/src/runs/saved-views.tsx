@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
 import type { Session } from '../../../src/api.ts'
 import type { NamedView } from '../../../src/named-view.ts'
+import { DialogButtons } from '../ask-dialog.tsx'
 import { Dialog } from '../dialog.tsx'
 import { useLive } from '../live.ts'
 import { storedJson, useCell } from '../stored.ts'
@@ -74,14 +75,11 @@ function ViewsDialog({
                 onInput={(event) => setName(event.currentTarget.value)}
               />
             </label>
-            <div class="dialog-buttons">
-              <button type="submit" class="button main" disabled={given === ''}>
-                {views.some((view) => view.name === given) ? 'Replace it' : 'Save it'}
-              </button>
-              <button type="button" class="button" onClick={onClose}>
-                Cancel
-              </button>
-            </div>
+            <DialogButtons
+              go={views.some((view) => view.name === given) ? 'Replace it' : 'Save it'}
+              isReady={given !== ''}
+              leave="Cancel"
+            />
           </form>
         </>
       )}

@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import { Link } from 'wouter'
 import type {
   ScheduleAction,
@@ -6,11 +6,11 @@ import type {
   ScheduleActionResult,
 } from '../../../src/api/schedules.ts'
 import { CAPABILITY_OF_SCHEDULE } from '../../../src/capabilities.ts'
+import { AskDialog, Reason } from '../ask-dialog.tsx'
 import { useAsked } from '../asked.ts'
-import { Dialog } from '../dialog.tsx'
 import { MayButton } from '../may-button.tsx'
+import { Outcome } from '../outcome.tsx'
 import { zone } from '../settings.ts'
-import { withTimes } from '../shell/times.ts'
 import { pageZone } from './zoned.ts'
 
 const WORDS: Readonly<Record<ScheduleAction, { button: string; title: string; go: string }>> = {
@@ -48,7 +48,6 @@ interface DialogProps {
 
 /** It begins with what would happen, and ends with what has. A range is counted before its runs can be started. */
 export function ScheduleDialog({ name, action, onClose }: DialogProps) {
-  const form = useRef<HTMLFormElement>(null)
   const words = WORDS[action]
   const [reason, setReason] = useState('')
   const [range, setRange] = useState(lastDay)
@@ -62,77 +61,37 @@ export function ScheduleDialog({ name, action, onClose }: DialogProps) {
     if (action === 'pause') return { reason: reason.trim() }
     return action === 'backfill' ? { from: instantOf(range.from), to: instantOf(range.to) } : {}
   }
-  const submit = (event: Event) => {
-    event.preventDefault()
-    void send({ action, ...given(), dryRun: !isCounted })
-  }
-  const isReady = action !== 'pause' || reason.trim() !== ''
   return (
-    <Dialog label={`${words.title} ${name}`} onClose={onClose}>
-      <form ref={form} onSubmit={submit}>
-        <h2 class="anywhere">
-          {words.title}: {name}
-        </h2>
-        <Outcome result={result} />
-        {!isDone && action === 'pause' && <Reason reason={reason} onReason={setReason} />}
-        {!isDone && action === 'backfill' && (
-          <Range
-            range={range}
-            onRange={(next) => {
-              setRange(next)
-              forget()
-            }}
-          />
-        )}
-        <div class="dialog-buttons">
-          {!isDone && (
-            <button type="submit" class="button main" disabled={isBusy || !isReady}>
-              {isCounted ? words.go : 'Count the runs'}
-            </button>
-          )}
-          <button type="button" class="button" onClick={() => form.current?.closest('dialog')?.close()}>
-            {isDone ? 'Close' : 'Leave it'}
-          </button>
-        </div>
-      </form>
-    </Dialog>
-  )
-}
-
-function Outcome({ result }: { readonly result: ScheduleActionResult | undefined }) {
-  return (
-    <>
-      <p class={result?.refused === undefined ? 'outcome' : 'outcome refused'} role="status">
-        {result && withTimes(result.sentence)}
-      </p>
-      {result?.runId && (
+    <AskDialog
+      title={`${words.title}: ${name}`}
+      go={!isDone && (isCounted ? words.go : 'Count the runs')}
+      isReady={!isBusy && (action !== 'pause' || reason.trim() !== '')}
+      onGo={() => void send({ action, ...given(), dryRun: !isCounted })}
+      onClose={onClose}
+    >
+      <Outcome of={result} until="" />
+      {result && 'runId' in result && (
         <p>
           <Link class="run-link" href={`/runs/${result.runId}`}>
             Show the run
           </Link>
         </p>
       )}
-    </>
-  )
-}
-
-function Reason({
-  reason,
-  onReason,
-}: {
-  readonly reason: string
-  readonly onReason: (reason: string) => void
-}) {
-  return (
-    <label>
-      Reason. The schedule keeps it until it is resumed; your name it does not keep.
-      <input
-        required
-        maxLength={1_000}
-        value={reason}
-        onInput={(event) => onReason(event.currentTarget.value)}
-      />
-    </label>
+      {!isDone && action === 'pause' && (
+        <Reason reason={reason} onReason={setReason}>
+          Reason. The schedule keeps it until it is resumed; your name it does not keep.
+        </Reason>
+      )}
+      {!isDone && action === 'backfill' && (
+        <Range
+          range={range}
+          onRange={(next) => {
+            setRange(next)
+            forget()
+          }}
+        />
+      )}
+    </AskDialog>
   )
 }
 

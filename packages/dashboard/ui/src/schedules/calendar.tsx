@@ -15,7 +15,7 @@ const NARROW = 640
 const LETTER = 6.9
 
 /** Where an instant stands, and how high all is. */
-interface Sheet {
+interface Sheet extends Pick<SchedulesPage, 'from' | 'until'> {
   readonly x: (at: number) => number
   readonly left: number
   readonly right: number
@@ -32,7 +32,7 @@ export function Calendar({ page }: { readonly page: SchedulesPage }) {
   const [left, right] = [isNarrow ? 104 : 190, width - 14]
   const x = (at: number) => left + ((right - left) * (at - from)) / (until - from)
   const height = TOP + schedules.length * ROW
-  const sheet: Sheet = { x, left, right, height, now, isNarrow }
+  const sheet: Sheet = { from, until, x, left, right, height, now, isNarrow }
   return (
     <>
       <div class="calendar" ref={host}>
@@ -44,9 +44,9 @@ export function Calendar({ page }: { readonly page: SchedulesPage }) {
           aria-label={told(page)}
         >
           <rect class="gone-by" x={left} y={22} width={x(now) - left} height={height - 22} />
-          <Hours sheet={sheet} from={from} until={until} />
+          <Hours sheet={sheet} />
           {schedules.map((one, index) => (
-            <Line key={one.name} schedule={one} y={TOP + index * ROW} sheet={sheet} until={until} />
+            <Line key={one.name} schedule={one} y={TOP + index * ROW} sheet={sheet} />
           ))}
           <path class="now" d={`M${x(now)} 4V${height}`} />
           <text class="axis now-text" x={x(now) + 5} y={15}>
@@ -76,29 +76,19 @@ function told({ schedules, readAt, from, until }: SchedulesPage): string {
 const QUARTER_MS = 900_000
 
 /** Each sixth hour of the page’s zone, and each day: also where a day has 23 or 25 hours, or begins at one. */
-function Hours({
-  sheet,
-  from,
-  until,
-}: {
-  readonly sheet: Sheet
-  readonly from: number
-  readonly until: number
-}) {
+function Hours({ sheet: { from, until, x, now, height, isNarrow } }: { readonly sheet: Sheet }) {
   const zone = pageZone()
   const quarter = Math.ceil(from / QUARTER_MS)
   const ticks = useMemo(() => ticksFrom(quarter * QUARTER_MS, until, zone), [quarter, zone])
-  const { x, now, height, isNarrow } = sheet
   const isClear = (at: number) => x(at) < x(now) - 30 || x(at) > x(now) + 100
-  const isWide = ({ isDay }: Tick, index: number) => isDay || !isNarrow || index % 2 === 0
   return (
     <>
-      {ticks.map((tick, index) => (
-        <g key={tick.at}>
-          <path class={tick.isDay ? 'day' : 'hour'} d={`M${x(tick.at)} 22V${height}`} />
-          {isClear(tick.at) && isWide(tick, index) && (!isNarrow || tick.isDay) && (
-            <text class="axis" x={x(tick.at)} y={15} text-anchor="middle">
-              {tick.words}
+      {ticks.map(({ at, isDay, words }) => (
+        <g key={at}>
+          <path class={isDay ? 'day' : 'hour'} d={`M${x(at)} 22V${height}`} />
+          {isClear(at) && (isDay || !isNarrow) && (
+            <text class="axis" x={x(at)} y={15} text-anchor="middle">
+              {words}
             </text>
           )}
         </g>
@@ -128,19 +118,15 @@ function ticksFrom(from: number, until: number, zone: string): readonly Tick[] {
   return ticks
 }
 
-function Line({
-  schedule,
-  y,
-  sheet,
-  until,
-}: {
+interface MarkProps {
   readonly schedule: ListedSchedule
   readonly y: number
   readonly sheet: Sheet
-  readonly until: number
-}) {
+}
+
+function Line({ schedule, y, sheet }: MarkProps) {
   const { name, past, ahead, aheadUntil, pastFrom, status, nextAt } = schedule
-  const { x, left, right, now, isNarrow } = sheet
+  const { until, x, left, right, now, isNarrow } = sheet
   const middle = y + ROW / 2 - 1
   const isPaused = status === 'paused'
   const late = isLate(schedule, now) ? nextAt : undefined
@@ -186,12 +172,6 @@ function Line({
 function shortened(name: string, left: number): string {
   const max = Math.floor((left - 10) / LETTER)
   return name.length <= max ? name : `${name.slice(0, max - 1)}…`
-}
-
-interface MarkProps {
-  readonly schedule: ListedSchedule
-  readonly y: number
-  readonly sheet: Sheet
 }
 
 function Ahead({ schedule, times, y, sheet: { x } }: MarkProps & { readonly times: readonly number[] }) {
@@ -240,17 +220,14 @@ function Past({
   )
 }
 
-function Sign({
-  state,
-  at,
-  y,
-  children,
-}: {
+interface SignProps {
   readonly state: GlyphState
   readonly at: number
   readonly y: number
   readonly children: ComponentChildren
-}) {
+}
+
+function Sign({ state, at, y, children }: SignProps) {
   return (
     <g>
       <title>{children}</title>
@@ -258,6 +235,14 @@ function Sign({
     </g>
   )
 }
+
+const SIGNS: readonly (readonly [GlyphState, string])[] = [
+  ['scheduled', 'late: fires as soon as a worker runs'],
+  ['cancelled', 'missed'],
+  ['skipped', 'skipped: an earlier run was live'],
+  ['failed', 'failed'],
+  ['paused', 'paused'],
+]
 
 function Legend() {
   return (
@@ -274,21 +259,11 @@ function Legend() {
         </svg>
         will fire
       </li>
-      <li>
-        <Glyph state="scheduled" /> late: fires as soon as a worker runs
-      </li>
-      <li>
-        <Glyph state="cancelled" /> missed
-      </li>
-      <li>
-        <Glyph state="skipped" /> skipped: an earlier run was live
-      </li>
-      <li>
-        <Glyph state="failed" /> failed
-      </li>
-      <li>
-        <Glyph state="paused" /> paused
-      </li>
+      {SIGNS.map(([state, words]) => (
+        <li key={state}>
+          <Glyph state={state} /> {words}
+        </li>
+      ))}
     </ul>
   )
 }

@@ -6,7 +6,8 @@ import type { RunLink } from '../../../src/api.ts'
 import { Answer, Blank } from '../answer.tsx'
 import { isNotFound } from '../api.ts'
 import { Facts } from '../facts.tsx'
-import { Glyph, Status } from '../glyph.tsx'
+import { State, Status } from '../glyph.tsx'
+import { Lines } from '../lines.tsx'
 import { useLive } from '../live.ts'
 import { withTimes } from '../shell/times.ts'
 import { age, figure, fullInstant, instant, nameOf, shortId, span } from '../words.ts'
@@ -152,22 +153,14 @@ function Firings({ page }: { readonly page: SchedulePage }) {
   if (firings.length === 0) return <p class="weak">It has not fired yet.</p>
   return (
     <>
-      <table class="lines firings">
-        <caption class="sr">Firings, the newest first</caption>
-        <thead>
-          <tr>
-            <th>State</th>
-            <th>Time</th>
-            <th>Cause</th>
-            <th>Run, or why there is none</th>
-          </tr>
-        </thead>
-        <tbody>
-          {firings.slice(0, isAll ? undefined : FIRST).map((firing) => (
-            <One key={firing.sequence} firing={firing} page={page} run={runs.get(firing.runId ?? '')} />
-          ))}
-        </tbody>
-      </table>
+      <Lines
+        caption="Firings, the newest first"
+        columns={['State', 'Time', 'Cause', 'Run, or why there is none']}
+      >
+        {firings.slice(0, isAll ? undefined : FIRST).map((firing) => (
+          <One key={firing.sequence} firing={firing} page={page} run={runs.get(firing.runId ?? '')} />
+        ))}
+      </Lines>
       {!isAll && firings.length > FIRST && (
         <p>
           <button type="button" class="button" onClick={() => showAll(true)}>
@@ -195,10 +188,7 @@ function One({
   return (
     <tr>
       <td>
-        <span class={`status s-${state}`}>
-          <Glyph state={state} />
-          {word}
-        </span>
+        <State state={state}>{word}</State>
       </td>
       <td title={`${instant(at, readAt)} in ${pageZone()}`}>
         <Wall at={at} zone={zone} />

@@ -3,7 +3,9 @@ import { Link, useSearch } from 'wouter'
 import type { ListedSchedule, ScheduleAction, SchedulesPage } from '../../../src/api/schedules.ts'
 import { Answer, Blank } from '../answer.tsx'
 import { Glyph, Status } from '../glyph.tsx'
+import { Head } from '../head.tsx'
 import { Icon } from '../icons.tsx'
+import { Lines } from '../lines.tsx'
 import { useLive } from '../live.ts'
 import { nameInPath } from '../path.ts'
 import { zone } from '../settings.ts'
@@ -38,20 +40,21 @@ function Page({ page, search }: { readonly page: SchedulesPage; readonly search:
   const isPaused = query.get('paused') === 'true'
   return (
     <>
-      <div class="head">
-        <div class="grow">
-          <h1>Schedules</h1>
-          <p>Times are of {pageZone()}, and beneath them of the schedule’s own zone where that differs.</p>
-        </div>
-        <nav class="views" aria-label="Views">
-          <Link href="/schedules" aria-current={search === '' ? 'true' : undefined}>
-            All
-          </Link>
-          <Link href="/schedules?paused=true" aria-current={isPaused ? 'true' : undefined}>
-            Paused
-          </Link>
-        </nav>
-      </div>
+      <Head
+        title="Schedules"
+        aside={
+          <nav class="views" aria-label="Views">
+            <Link href="/schedules" aria-current={search === '' ? 'true' : undefined}>
+              All
+            </Link>
+            <Link href="/schedules?paused=true" aria-current={isPaused ? 'true' : undefined}>
+              Paused
+            </Link>
+          </nav>
+        }
+      >
+        Times are of {pageZone()}, and beneath them of the schedule’s own zone where that differs.
+      </Head>
       {findings.map((finding) => (
         <p key={finding} class="line s-failed">
           <Glyph state="scheduled" />
@@ -121,26 +124,14 @@ interface TableProps {
 
 function Table({ schedules, now, ask }: TableProps) {
   return (
-    <table class="lines schedules">
-      <caption class="sr">{counted(schedules.length, 'schedule')}, by name</caption>
-      <thead>
-        <tr>
-          <th>Schedule</th>
-          <th>Starts</th>
-          <th>When</th>
-          <th>Next</th>
-          <th>Newest firing</th>
-          <th>
-            <span class="sr">Actions</span>
-          </th>
-        </tr>
-      </thead>
-      <tbody>
-        {schedules.map((schedule) => (
-          <Row key={schedule.name} schedule={schedule} now={now} ask={ask} />
-        ))}
-      </tbody>
-    </table>
+    <Lines
+      caption={`${counted(schedules.length, 'schedule')}, by name`}
+      columns={['Schedule', 'Starts', 'When', 'Next', 'Newest firing']}
+    >
+      {schedules.map((schedule) => (
+        <Row key={schedule.name} schedule={schedule} now={now} ask={ask} />
+      ))}
+    </Lines>
   )
 }
 

@@ -5,6 +5,7 @@ import type { StoredVersion, VersionsDiff } from '../../../src/api/versions.ts'
 import { Answer, Blank } from '../answer.tsx'
 import { isNotFound } from '../api.ts'
 import { UnionGraph } from '../compare/union-graph.tsx'
+import { Lines } from '../lines.tsx'
 import { useLive } from '../live.ts'
 import { counted, fullInstant, instant } from '../words.ts'
 import { Move } from './move.tsx'
@@ -77,16 +78,6 @@ function summaryOf(steps: readonly UnitedStep[], [first, second]: readonly [stri
   return `Since ${first}, ${second} has ${counted(added, 'step')} more, lacks ${removed}, and changed ${changed}.`
 }
 
-const WORDS: Readonly<Record<GraphChange, string>> = {
-  added: 'added',
-  removed: 'removed',
-  kind: 'kind',
-  dependencies: 'dependencies',
-  undo: 'undo',
-  pivot: 'pivot',
-  irreversible: 'irreversible',
-}
-
 function noteOf({ before, after, changes }: UnitedStep): UnionNote {
   const { kind, compensate } = (after ?? before)!
   const isWhole = changes.includes('added') || changes.includes('removed')
@@ -95,7 +86,7 @@ function noteOf({ before, after, changes }: UnitedStep): UnionNote {
     mark,
     lines: [
       { text: [kind, UNDO[compensate]].join(', ') },
-      { text: mark === 'changed' ? `changed: ${changes.map((one) => WORDS[one]).join(', ')}` : (mark ?? '') },
+      { text: mark === 'changed' ? `changed: ${changes.join(', ')}` : (mark ?? '') },
     ],
   }
 }
@@ -108,30 +99,14 @@ const UNDO: Readonly<Record<GraphStep['compensate'], string>> = {
 
 /** Which two are compared: the address says it. */
 function Chosen({ diff }: { readonly diff: VersionsDiff }) {
-  const { name, versions, from, to, readAt, stored } = diff
+  const { name, versions, from, to, stored } = diff
   const [, navigate] = useLocation()
-  const go = (pair: readonly [number | undefined, number]) =>
-    navigate(`/versions/${encodeURIComponent(name)}?from=${pair[0] ?? pair[1]}&to=${pair[1]}`, {
-      replace: true,
-    })
+  const go = (first: number, second: number) =>
+    navigate(`/versions/${encodeURIComponent(name)}?from=${first}&to=${second}`, { replace: true })
   return (
     <div class="version-pair">
-      {from && (
-        <Version
-          label="From"
-          of={from}
-          now={readAt}
-          {...{ name, versions }}
-          choose={(one) => go([one, to.version])}
-        />
-      )}
-      <Version
-        label="To"
-        of={to}
-        now={readAt}
-        {...{ name, versions }}
-        choose={(one) => go([from?.version, one])}
-      />
+      {from && <Version diff={diff} label="From" of={from} choose={(one) => go(one, to.version)} />}
+      <Version diff={diff} label="To" of={to} choose={(one) => go(from?.version ?? one, one)} />
       {stored > versions.length && (
         <p class="weak">
           The newest {versions.length} of {stored} versions can be chosen.
@@ -141,21 +116,14 @@ function Chosen({ diff }: { readonly diff: VersionsDiff }) {
   )
 }
 
-function Version({
-  label,
-  of,
-  now,
-  name,
-  versions,
-  choose,
-}: {
+interface VersionProps {
+  readonly diff: VersionsDiff
   readonly label: string
   readonly of: StoredVersion
-  readonly now: number
-  readonly name: string
-  readonly versions: readonly StoredVersion[]
   readonly choose: (version: number) => void
-}) {
+}
+
+function Version({ diff: { name, versions, readAt }, label, of, choose }: VersionProps) {
   // An old one may stand in the address without being among the newest.
   const offered = versions.some(({ version }) => version === of.version) ? versions : [of, ...versions]
   return (
@@ -174,7 +142,7 @@ function Version({
         <LiveRuns workflow={name} version={of} />
         <br />
         <span class="weak">
-          stored <time title={fullInstant(of.createdAt)}>{instant(of.createdAt, now)}</time>,{' '}
+          stored <time title={fullInstant(of.createdAt)}>{instant(of.createdAt, readAt)}</time>,{' '}
           <Workers version={of} />
         </span>
       </p>
@@ -193,35 +161,24 @@ function Changes({
   const changed = steps.filter(({ changes }) => changes.length > 0)
   if (changed.length === 0) return null
   return (
-    <table class="lines">
-      <caption class="sr">Steps that differ</caption>
-      <thead>
-        <tr>
-          <th>Step</th>
-          <th>What</th>
-          <th>{names[0]}</th>
-          <th>{names[1]}</th>
-        </tr>
-      </thead>
-      <tbody>
-        {changed.flatMap(({ name, before, after, changes }) =>
-          changes.map((change) => (
-            <tr key={`${name} ${change}`}>
-              <td class="wrap">
-                <b>{name}</b>
-              </td>
-              <td>{WORDS[change]}</td>
-              <td class="wrap" data-label={names[0]}>
-                {toldOf(before, change)}
-              </td>
-              <td class="wrap" data-label={names[1]}>
-                {toldOf(after, change)}
-              </td>
-            </tr>
-          )),
-        )}
-      </tbody>
-    </table>
+    <Lines caption="Steps that differ" columns={['Step', 'What', names[0], names[1]]}>
+      {changed.flatMap(({ name, before, after, changes }) =>
+        changes.map((change) => (
+          <tr key={`${name} ${change}`}>
+            <td class="wrap">
+              <b>{name}</b>
+            </td>
+            <td>{change}</td>
+            <td class="wrap" data-label={names[0]}>
+              {toldOf(before, change)}
+            </td>
+            <td class="wrap" data-label={names[1]}>
+              {toldOf(after, change)}
+            </td>
+          </tr>
+        )),
+      )}
+    </Lines>
   )
 }
 

@@ -1,5 +1,6 @@
 import type { VersionGraph, VersionsDiff } from '../../../src/api/versions.ts'
 import { MayButton } from '../may-button.tsx'
+import { Problem } from '../outcome.tsx'
 import { useAsk } from '../repairs/new.tsx'
 import { Copy } from '../shell/copy.tsx'
 import { capped } from '../words.ts'
@@ -49,11 +50,7 @@ export function Move({
           <Copy text={command} of={command} />
         </p>
       )}
-      {problem && (
-        <p class="outcome refused" role="alert">
-          {problem}
-        </p>
-      )}
+      <Problem of={problem} />
     </section>
   )
 }

@@ -1,6 +1,8 @@
 import { Link, useSearch } from 'wouter'
 import type { VersionsPage, WorkflowVersions } from '../../../src/api/versions.ts'
 import { Answer, Blank } from '../answer.tsx'
+import { Head } from '../head.tsx'
+import { Lines } from '../lines.tsx'
 import { useLive } from '../live.ts'
 import { nameInPath } from '../path.ts'
 import { zone } from '../settings.ts'
@@ -23,12 +25,7 @@ function List() {
   const page = useLive<VersionsPage>(`versions${search && `?${search}`}`)
   return (
     <>
-      <div class="head">
-        <div class="grow">
-          <h1>Versions</h1>
-          <p>A run keeps the version that it was started with, until somebody moves it.</p>
-        </div>
-      </div>
+      <Head title="Versions">A run keeps the version that it was started with, until somebody moves it.</Head>
       <Answer of={page}>
         {({ workflows, more, readAt }: VersionsPage) =>
           workflows.length === 0 ? (
@@ -61,47 +58,38 @@ function Listed({
   readonly now: number
 }) {
   return (
-    <table class="lines versions">
-      <caption class="sr">Workflows by name, the newest version first</caption>
-      <thead>
-        <tr>
-          <th>Workflow</th>
-          <th>Version</th>
-          <th>First stored</th>
-          <th>Live runs</th>
-          <th>Live workers that have it</th>
-        </tr>
-      </thead>
-      <tbody>
-        {workflows.flatMap(({ name, versions, stored }) =>
-          versions.slice(0, SHOWN).map((version, index) => (
-            <tr key={`${name} ${version.version}`}>
-              <td class="wrap">
-                {index === 0 && (
-                  <Link class="run-link" href={`/versions/${encodeURIComponent(name)}`}>
-                    {name}
-                  </Link>
-                )}
-                {index === SHOWN - 1 && stored > SHOWN && (
-                  <span class="weak">and {counted(stored - SHOWN, 'older version')}</span>
-                )}
-              </td>
-              <td>
-                <b>v{version.version}</b>
-              </td>
-              <td data-label="stored">
-                <time title={fullInstant(version.createdAt)}>{instant(version.createdAt, now)}</time>
-              </td>
-              <td>
-                <LiveRuns workflow={name} version={version} />
-              </td>
-              <td class="wrap" data-label="workers:">
-                <Workers version={version} />
-              </td>
-            </tr>
-          )),
-        )}
-      </tbody>
-    </table>
+    <Lines
+      caption="Workflows by name, the newest version first"
+      columns={['Workflow', 'Version', 'First stored', 'Live runs', 'Live workers that have it']}
+    >
+      {workflows.flatMap(({ name, versions, stored }) =>
+        versions.slice(0, SHOWN).map((version, index) => (
+          <tr key={`${name} ${version.version}`}>
+            <td class="wrap">
+              {index === 0 && (
+                <Link class="run-link" href={`/versions/${encodeURIComponent(name)}`}>
+                  {name}
+                </Link>
+              )}
+              {index === SHOWN - 1 && stored > SHOWN && (
+                <span class="weak">and {counted(stored - SHOWN, 'older version')}</span>
+              )}
+            </td>
+            <td>
+              <b>v{version.version}</b>
+            </td>
+            <td data-label="stored">
+              <time title={fullInstant(version.createdAt)}>{instant(version.createdAt, now)}</time>
+            </td>
+            <td>
+              <LiveRuns workflow={name} version={version} />
+            </td>
+            <td class="wrap" data-label="workers:">
+              <Workers version={version} />
+            </td>
+          </tr>
+        )),
+      )}
+    </Lines>
   )
 }

@@ -2,7 +2,9 @@ import { useState } from 'preact/hooks'
 import { Link, useSearch } from 'wouter'
 import type { Wait, WaitingPage } from '../../../src/api/waiting.ts'
 import type { OfferedHere } from '../../../src/api.ts'
-import { Answer, Blank, downSince } from '../answer.tsx'
+import { Answer, Blank } from '../answer.tsx'
+import { Head } from '../head.tsx'
+import { Lines } from '../lines.tsx'
 import { useLive } from '../live.ts'
 import { ActionDialog } from '../run/action-dialog.tsx'
 import { ActButton } from '../run/run.tsx'
@@ -21,16 +23,13 @@ export function Waiting() {
   )
   return (
     <>
-      <div class="head">
-        <div>
-          <h1>Waiting for somebody</h1>
-          <p class="weak">
-            Decisions of people and signals of other systems, the nearest time limit first. A wait holds no
-            worker, and may last for months.
-          </p>
-        </div>
-        <Kinds waits={page.data?.waits ?? []} kind={kind} workflow={workflow} />
-      </div>
+      <Head
+        title="Waiting for somebody"
+        aside={<Kinds waits={page.data?.waits ?? []} kind={kind} workflow={workflow} />}
+      >
+        Decisions of people and signals of other systems, the nearest time limit first. A wait holds no
+        worker, and may last for months.
+      </Head>
       <Answer of={page}>
         {(answer: WaitingPage) => <Waits page={answer} kind={kind} workflow={workflow} />}
       </Answer>
@@ -132,25 +131,15 @@ function WaitsTable({
   readonly act: Act
 }) {
   return (
-    <table class="lines waits">
-      <caption class="sr">{counted(waits.length, 'wait')}, the nearest time limit first</caption>
-      <thead>
-        <tr>
-          <th>Waits for</th>
-          <th>Run</th>
-          <th>Since</th>
-          <th>Until</th>
-          <th>
-            <span class="sr">Actions</span>
-          </th>
-        </tr>
-      </thead>
-      <tbody>
-        {waits.map((wait) => (
-          <Row key={`${wait.runId} ${wait.step}`} wait={wait} kind={kind} now={now} act={act} />
-        ))}
-      </tbody>
-    </table>
+    <Lines
+      caption={`${counted(waits.length, 'wait')}, the nearest time limit first`}
+      columns={['Waits for', 'Run', 'Since', 'Until']}
+      class="waits"
+    >
+      {waits.map((wait) => (
+        <Row key={`${wait.runId} ${wait.step}`} wait={wait} kind={kind} now={now} act={act} />
+      ))}
+    </Lines>
   )
 }
 
@@ -165,7 +154,6 @@ function Row({
   readonly now: number
   readonly act: Act
 }) {
-  const isOff = useCell(downSince) !== undefined
   const { runId, workflow, version, step, since } = wait
   return (
     <tr>
@@ -191,13 +179,7 @@ function Row({
       <td class="last">
         <div class="row">
           {wait.actions.map((action) => (
-            <ActButton
-              key={action.verb}
-              action={action}
-              act={() => act(action, wait)}
-              isMain={false}
-              isOff={isOff}
-            />
+            <ActButton key={action.verb} action={action} act={() => act(action, wait)} />
           ))}
         </div>
       </td>

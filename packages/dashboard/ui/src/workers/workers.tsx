@@ -3,8 +3,10 @@ import { useState } from 'preact/hooks'
 import { Link } from 'wouter'
 import type { Holds, UnservedVersion, Worker, WorkersPage } from '../../../src/api/workers.ts'
 import { Answer, Blank } from '../answer.tsx'
-import { Glyph } from '../glyph.tsx'
+import { Glyph, State } from '../glyph.tsx'
+import { Head } from '../head.tsx'
 import { Icon } from '../icons.tsx'
+import { Lines } from '../lines.tsx'
 import { useLive } from '../live.ts'
 import { zone } from '../settings.ts'
 import { Slots } from '../slots.tsx'
@@ -23,14 +25,9 @@ function Page({ page: { counts, workers, unserved, readAt } }: { readonly page: 
   const all = counts.live + counts.expired + counts.dead
   return (
     <>
-      <div class="head">
-        <div class="grow">
-          <h1>{slotsWords(counts)}</h1>
-          <p>
-            A worker renews its lease every third of it. Whoever stops renewing loses its steps to the others.
-          </p>
-        </div>
-      </div>
+      <Head title={slotsWords(counts)}>
+        A worker renews its lease every third of it. Whoever stops renewing loses its steps to the others.
+      </Head>
       {unserved.length > 0 && (
         <ul class="findings unserved">
           {unserved.map((version) => (
@@ -82,27 +79,14 @@ function Unserved({ version: given, now }: { readonly version: UnservedVersion; 
 
 function Listed({ workers, now }: { readonly workers: readonly Worker[]; readonly now: number }) {
   return (
-    <table class="lines workers">
-      <caption class="sr">Workers, those that need a look first</caption>
-      <thead>
-        <tr>
-          <th>State</th>
-          <th>Worker</th>
-          <th>Slots</th>
-          <th>Renewed</th>
-          <th>Lease left</th>
-          <th>Handlers for</th>
-          <th>
-            <span class="sr">What it holds</span>
-          </th>
-        </tr>
-      </thead>
-      <tbody>
-        {workers.map((worker) => (
-          <One key={worker.id} worker={worker} now={now} />
-        ))}
-      </tbody>
-    </table>
+    <Lines
+      caption="Workers, those that need a look first"
+      columns={['State', 'Worker', 'Slots', 'Renewed', 'Lease left', 'Handlers for']}
+    >
+      {workers.map((worker) => (
+        <One key={worker.id} worker={worker} now={now} />
+      ))}
+    </Lines>
   )
 }
 
@@ -127,10 +111,7 @@ function One({ worker, now }: { readonly worker: Worker; readonly now: number })
     <>
       <tr>
         <td>
-          <span class={`status s-${state}`}>
-            <Glyph state={state} />
-            {word}
-          </span>
+          <State state={state}>{word}</State>
         </td>
         <td class="wrap">
           <b>{name}</b> <span class="weak">{host}</span>
