@@ -50,6 +50,26 @@ onScreen('waiting', () => {
     expect(complaints()).toEqual([])
   })
 
+  it('who sends a decision before the dry run has answered is not ignored', async () => {
+    const { page, complaints } = await open()
+    let letGo = () => {}
+    const free = new Promise<void>((resolve) => {
+      letGo = resolve
+    })
+    await page.route('**/actions', async (route) => {
+      if (route.request().postDataJSON().dryRun) await free
+      await route.continue()
+    })
+    await row(page, 'boss').getByRole('button', { name: 'Approve' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Approve boss' })
+    await dialog.getByLabel('Comment').fill('paid in advance')
+    await press(page, 'Enter')
+    letGo()
+    await dialog.getByText('Delivered').waitFor()
+    expect(await dialog.getByRole('button', { name: 'Close' }).count()).toBe(1)
+    expect(complaints()).toEqual([])
+  })
+
   it('a signal by hand, whose payload is told what is wrong at its field, and then taken', async () => {
     const { page, complaints } = await open()
     await row(page, 'handedOver').getByRole('button').click()

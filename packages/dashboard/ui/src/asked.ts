@@ -1,5 +1,5 @@
 import { useQueryClient } from '@tanstack/react-query'
-import { useState } from 'preact/hooks'
+import { useRef, useState } from 'preact/hooks'
 import type { ActionResult } from '../../src/api.ts'
 import { write } from './write.ts'
 
@@ -10,17 +10,25 @@ export function useAsked<
 >(path: string) {
   const [result, setResult] = useState<Result | ActionResult>()
   const [isDone, setDone] = useState(false)
-  const [isBusy, setBusy] = useState(false)
+  const [busy, setBusy] = useState<'asking' | 'doing'>()
+  const last = useRef<Promise<Result | ActionResult>>(undefined)
   const client = useQueryClient()
+  // One after the other: whoever does it before it is known what that would do is neither ignored nor shown the older answer last.
   const send = async (request: Request) => {
-    setBusy(true)
-    const outcome = await write<Result>(path, request).catch((error: Error): ActionResult => {
-      return { changed: false, sentence: error.message, refused: 'error' }
-    })
+    const before = last.current
+    const answer = Promise.resolve(before)
+      .then(() => write<Result>(path, request))
+      .catch((error: Error): ActionResult => {
+        return { changed: false, sentence: error.message, refused: 'error' }
+      })
+    last.current = answer
+    setBusy(request.dryRun ? 'asking' : 'doing')
+    const outcome = await answer
     setResult(outcome)
     setDone(!request.dryRun && outcome.refused === undefined)
-    setBusy(false)
+    if (last.current === answer) setBusy(undefined)
     if (!request.dryRun) await client.invalidateQueries()
   }
-  return { result, isDone, isBusy, send, forget: () => setResult(undefined) }
+  const [isBusy, isDoing] = [busy !== undefined, busy === 'doing']
+  return { result, isDone, isBusy, isDoing, send, forget: () => setResult(undefined) }
 }

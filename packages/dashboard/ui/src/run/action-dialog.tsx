@@ -26,7 +26,7 @@ export function ActionDialog({ action, runId, about, onClose }: DialogProps) {
   } = VERBS[verb]
   const [typed, type] = useState('')
   const [reason, setReason] = useState('')
-  const { result, isDone, isBusy, send } = useAsked<ActionRequest>(`runs/${action.run ?? runId}/actions`)
+  const { result, isDone, isDoing, send } = useAsked<ActionRequest>(`runs/${action.run ?? runId}/actions`)
   const request = {
     ...{ verb, ...(step && { step }) },
     ...(asks === 'priority' ? { priority: Number(typed) } : typed && { payload: typed }),
@@ -37,7 +37,7 @@ export function ActionDialog({ action, runId, about, onClose }: DialogProps) {
     <AskDialog
       title={step === undefined ? title : `${title} ${step}`}
       go={!isDone && go}
-      isReady={!isBusy && (noReason || reason.trim() !== '')}
+      isReady={!isDoing && (noReason || reason.trim() !== '')}
       onGo={() => void send({ ...request, dryRun: false, ...(!noReason && { reason: reason.trim() }) })}
       onClose={onClose}
     >

@@ -43,7 +43,7 @@ const ITEM = '[role="treeitem"]'
 /** Up and down through what is open, right into a branch, left to the run above. */
 function goOn(event: KeyboardEvent & { readonly currentTarget: Element }): void {
   const items = [...event.currentTarget.querySelectorAll<HTMLElement>(ITEM)]
-  const from = items.findIndex((item) => item === event.target)
+  const from = items.indexOf(event.target as HTMLElement)
   const level = (item: Element | undefined) => Number(item?.getAttribute('aria-level') ?? 0)
   const own = level(items[from])
   const to = {

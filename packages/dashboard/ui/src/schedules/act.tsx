@@ -51,9 +51,10 @@ export function ScheduleDialog({ name, action, onClose }: DialogProps) {
   const words = WORDS[action]
   const [reason, setReason] = useState('')
   const [range, setRange] = useState(lastDay)
-  const { result, isDone, isBusy, send, forget } = useAsked<ScheduleActionRequest, ScheduleActionResult>(
-    `schedules/${encodeURIComponent(name)}/actions`,
-  )
+  const { result, isDone, isBusy, isDoing, send, forget } = useAsked<
+    ScheduleActionRequest,
+    ScheduleActionResult
+  >(`schedules/${encodeURIComponent(name)}/actions`)
   // It opens once, with the state that the viewer saw. A range is counted when it is given.
   useEffect(() => void (action === 'backfill' || send({ action, dryRun: true })), [])
   const isCounted = action !== 'backfill' || (result?.changed === true && result.refused === undefined)
@@ -65,7 +66,7 @@ export function ScheduleDialog({ name, action, onClose }: DialogProps) {
     <AskDialog
       title={`${words.title}: ${name}`}
       go={!isDone && (isCounted ? words.go : 'Count the runs')}
-      isReady={!isBusy && (action !== 'pause' || reason.trim() !== '')}
+      isReady={!(action === 'backfill' ? isBusy : isDoing) && (action !== 'pause' || reason.trim() !== '')}
       onGo={() => void send({ action, ...given(), dryRun: !isCounted })}
       onClose={onClose}
     >
