@@ -41,10 +41,10 @@ export interface Parked extends TestStore {
   readonly ids: Readonly<Record<string, string>>
 }
 
-/** So many orders whose refund failed with one error, one with another error and key, both markup, and if `items` a map of which two items are parked. */
+/** So many orders whose refund failed with one error, one with another error and key (`hostile`: markup), and if `items` a map of which two items are parked. */
 export async function parked(
   orders: number,
-  { items = false, isShared = false }: { readonly items?: boolean; readonly isShared?: boolean } = {},
+  { items = false, hostile = HOSTILE, isShared = false } = {},
 ): Promise<Parked> {
   Object.assign(refunds, { open: false, asked: 0 })
   const store = await testStore({ isShared })
@@ -55,7 +55,7 @@ export async function parked(
       order,
       Array.from({ length: orders }, (_, n) => ({ input: 'refunds are closed', key: `order:${n}` })),
     )),
-    await worker.run(order, HOSTILE, { key: HOSTILE }),
+    await worker.run(order, hostile, { key: hostile }),
     ...(items ? [await worker.run(parcels, undefined, { key: 'parcels:1' })] : []),
   ]
   await Promise.all(runs.map((run) => run.result().catch(() => {})))
