@@ -76,6 +76,25 @@ onScreen('items of a map', () => {
     await stands(at.worker, at.runs.undoing, 'post', { compensated: 4, compensation_failed: 2 })
   })
 
+  it('who confirms before the dry run has ended is neither ignored nor heard twice', async () => {
+    const { page } = await open('posting')
+    let letGo = () => {}
+    const free = new Promise<void>((resolve) => {
+      letGo = resolve
+    })
+    await page.route('**/items/actions', async (route) => {
+      if (route.request().postDataJSON().dryRun) await free
+      await route.continue()
+    })
+    await row(page, 'account is closed').getByRole('button', { name: 'Retry 3' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Reason').fill('they were opened again')
+    await press(page, 'Enter', 'Enter')
+    letGo()
+    await dialog.getByText('3 items are due again.').waitFor()
+    expect(await at.runs.posting.history()).toHaveLength(3)
+  })
+
   it('the strip, by keyboard alone: arrows move, Enter opens the item', async () => {
     const { page } = await open('importing')
     const strip = page.getByRole('slider', { name: 'Items of importCity' })

@@ -4,7 +4,7 @@ interface LinesProps {
   /** For screen readers. */
   readonly caption: string
   readonly columns: readonly string[]
-  /** What a last column is for whose content needs no name to be seen. */
+  /** The name of one more column, for screen readers alone. */
   readonly last?: string
   readonly class?: string
   /** Its rows. */

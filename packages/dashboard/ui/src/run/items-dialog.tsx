@@ -54,7 +54,7 @@ type Stage = 'asking' | 'asked' | 'working' | 'done'
 export function ItemsDialog({ runId, map, about, verb, items, onClose }: DialogProps) {
   const [reason, setReason] = useState('')
   const [output, setOutput] = useState('')
-  const { stage, tally, trouble, pass, stop } = usePass(runId, { map, verb, items })
+  const { stage, isSent, tally, trouble, pass, stop } = usePass(runId, { map, verb, items })
   useEffect(() => void pass({ dryRun: true }), [])
   const words = ITEM_WORDS[verb]
   const title = `${words.button(counted(items.length, 'item'))} of ${map}`.replace(
@@ -70,8 +70,8 @@ export function ItemsDialog({ runId, map, about, verb, items, onClose }: DialogP
   return (
     <AskDialog
       title={title}
-      go={stage === 'asked' && VERBS[verb].go.replace(' it', '')}
-      isReady={reason.trim() !== ''}
+      go={(stage === 'asking' || stage === 'asked') && VERBS[verb].go.replace(' it', '')}
+      isReady={!isSent && reason.trim() !== ''}
       leave={stage === 'done' ? 'Close' : stage === 'working' ? 'Stop and close' : 'Leave it'}
       onGo={() => void go()}
       onClose={() => {
@@ -108,16 +108,28 @@ export function ItemsDialog({ runId, map, about, verb, items, onClose }: DialogP
   )
 }
 
+type Asked = Pick<ItemsRequest, 'dryRun' | 'reason' | 'payload'>
+
 /** Passes through the items, part by part, until all are settled, something fails, or it is stopped. */
 function usePass(runId: string, { map, verb, items }: Pick<DialogProps, 'map' | 'verb' | 'items'>) {
   const [stage, setStage] = useState<Stage>('asking')
   const [tally, setTally] = useState(NOTHING)
   const [trouble, setTrouble] = useState<string>()
+  const [isSent, setSent] = useState(false)
   const stopped = useRef(false)
+  const last = useRef(Promise.resolve())
   const client = useQueryClient()
-  const pass = async (asked: Pick<ItemsRequest, 'dryRun' | 'reason' | 'payload'>) => {
-    const { dryRun } = asked
+  /** One after the other: whoever does it before the dry run has ended is neither ignored nor told the older answer. */
+  const pass = (asked: Asked) => {
     stopped.current = false
+    setSent(!asked.dryRun)
+    last.current = last.current.then(() => passThrough(asked))
+    return last.current
+  }
+  const passThrough = async (asked: Asked) => {
+    const { dryRun } = asked
+    // The dialog was closed meanwhile.
+    if (stopped.current) return
     setTrouble(undefined)
     setStage(dryRun ? 'asking' : 'working')
     let [sum, left] = [NOTHING, items]
@@ -140,12 +152,13 @@ function usePass(runId: string, { map, verb, items }: Pick<DialogProps, 'map' | 
       }
     }
     setStage(isOver)
+    if (!dryRun) setSent(false)
     if (!dryRun) await client.invalidateQueries()
   }
   const stop = () => {
     stopped.current = true
   }
-  return { stage, tally, trouble, pass, stop }
+  return { stage, isSent, tally, trouble, pass, stop }
 }
 
 function plus(tally: Tally, { changed, why = '' }: ItemsResult['results'][number], item: FailingItem): Tally {

@@ -127,6 +127,7 @@ function Table({ schedules, now, ask }: TableProps) {
     <Lines
       caption={`${counted(schedules.length, 'schedule')}, by name`}
       columns={['Schedule', 'Starts', 'When', 'Next', 'Newest firing']}
+      last="Actions"
     >
       {schedules.map((schedule) => (
         <Row key={schedule.name} schedule={schedule} now={now} ask={ask} />

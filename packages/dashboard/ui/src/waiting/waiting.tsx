@@ -134,6 +134,7 @@ function WaitsTable({
     <Lines
       caption={`${counted(waits.length, 'wait')}, the nearest time limit first`}
       columns={['Waits for', 'Run', 'Since', 'Until']}
+      last="Actions"
       class="waits"
     >
       {waits.map((wait) => (

@@ -82,6 +82,7 @@ function Listed({ workers, now }: { readonly workers: readonly Worker[]; readonl
     <Lines
       caption="Workers, those that need a look first"
       columns={['State', 'Worker', 'Slots', 'Renewed', 'Lease left', 'Handlers for']}
+      last="What it holds"
     >
       {workers.map((worker) => (
         <One key={worker.id} worker={worker} now={now} />
