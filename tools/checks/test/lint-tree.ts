@@ -1,11 +1,14 @@
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 export const root = fileURLToPath(new URL('../../../', import.meta.url))
 const BIOME = join(root, 'node_modules/@biomejs/biome/bin/biome')
+
+/** Those of our own. */
+const RULES = 'tools/checks/rules'
 
 interface FileLength {
   readonly options: { maxLines: number }
@@ -39,8 +42,9 @@ export function faultsOf(
       mkdirSync(dirname(join(tree, path)), { recursive: true })
       writeFileSync(join(tree, path), text)
     }
+    cpSync(join(root, RULES), join(tree, RULES), { recursive: true })
     const report = lint(tree)
-    const found = [...report.matchAll(/title=lint\/\w+\/(\w+),file=([^,]+),/g)]
+    const found = [...report.matchAll(/title=(?:lint\/\w+\/)?(\w+),file=([^,]+),/g)]
     return found.map(([, rule, path]) => [relative(tree, path!), rule!] as const)
   } finally {
     rmSync(tree, { recursive: true, force: true })

@@ -25,3 +25,17 @@ it('a test that says why real time must pass may sleep', () => {
 it('sources may set timers', () => {
   expect(faultsOf({ 'packages/some/src/pause.ts': SLEEP })).toEqual([])
 })
+
+it.each([
+  ['no limit', 'await vi.waitFor(() => isThere())', true],
+  ['a limit', 'await vi.waitFor(() => isThere(), 10_000)', false],
+  ['limits', 'await vi.waitFor(() => isThere(), { timeout: 10_000 })', false],
+])(
+  'a wait that gives up after one second, because it was told no limit, is refused: %s',
+  (_, wait, isRefused) => {
+    const path = 'packages/some/test/hasty.test.ts'
+    const text = `import { vi } from 'vitest'\nconst isThere = () => true\n${wait}\n`
+
+    expect(faultsOf({ [path]: text })).toEqual(isRefused ? [[path, 'plugin']] : [])
+  },
+)
