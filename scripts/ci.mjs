@@ -32,6 +32,8 @@ const STAGES = [
     [
       { name: 'kills', command: 'npm run -s proofs -- kills' },
       { name: 'orders', command: `npm run -s proofs -- orders --shard=${1 + (sample % 4)}/4` },
+      { name: 'oldest', command: `npm run -s oldest -- --shard=${1 + (sample % 4)}/4` },
+      { name: 'servers', command: 'npm run -s proofs -- servers', onDay: [1, 2] },
     ],
     [
       { name: 'types', command: 'npm run -s types' },
@@ -48,14 +50,12 @@ const STAGES = [
   ],
   { name: 'proofs', command: 'npm run -s proofs -- worlds hostile releases plans faults commands scrapes' },
   { name: 'journeys', command: 'npm run -s proofs -- journeys' },
-  { name: 'dashboard', command: 'npm run -s proofs -- dashboard', onDay: [0, 2] },
+  { name: 'dashboard', command: 'npm run -s proofs -- dashboard', onDay: [0, 4] },
   { name: 'playground', command: 'npm run -s proofs -- playground', onDay: [1, 4] },
-  { name: 'presets', command: 'npm run -s proofs -- presets hour', onDay: [1, 4] },
+  { name: 'presets', command: 'npm run -s proofs -- presets hour', onDay: [2, 4] },
   { name: 'pages', command: 'npm run -s proofs -- pages', onDay: [3, 4] },
   { name: 'libraries', command: 'npm run -s proofs -- libraries examples', onDay: [1, 2] },
   { name: 'stores', command: 'npm run -s proofs -- pglite random compilers', onDay: [0, 2] },
-  { name: 'servers', command: 'npm run -s proofs -- servers', onDay: [1, 2] },
-  { name: 'oldest', command: `npm run -s oldest -- --shard=${1 + (sample % 4)}/4` },
   [
     [{ name: 'worlds', command: `npm run -s sim -- --from ${sample * 1_000} --seeds 200` }],
     [

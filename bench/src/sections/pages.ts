@@ -12,8 +12,9 @@ import { quantile } from '../report/figures.ts'
 import { insertWaiting } from './flat/waiting.ts'
 import type { Recorder } from './section.ts'
 
-const TIMES = 40
-const SCREENS = 10
+/** How often each route, and each screen, is asked for. */
+const TIMES = { routes: 40, screens: 10 }
+const QUICK = { routes: 4, screens: 3 }
 /** What viewers of one second share must be read anew each time. */
 const SHARED_MS = 1_050
 
@@ -26,12 +27,13 @@ export async function measurePages(
   url: string,
   { bench, record }: { readonly bench: Bench; readonly record: Recorder },
 ): Promise<void> {
+  const times = bench.quick ? QUICK : TIMES
   await insertWaiting(url, bench.quick ? 1_000 : 100_000)
   await withClient(url, (client) => client.query('analyze belay.workflow_runs, belay.workflow_steps'))
   await withDashboard(url, async (address) => {
-    const routes = await routesOf(url, bench.historyRuns)
+    const routes = await routesOf(url, bench.historyRuns, times.routes)
     const answers = new Map(routes.map(({ name }) => [name, [] as number[]]))
-    for (let n = 0; n <= TIMES; n += 1) {
+    for (let n = 0; n <= times.routes; n += 1) {
       for (const { name, path } of routes) {
         const since = performance.now()
         await askedOf(address)(path(n))
@@ -41,14 +43,17 @@ export async function measurePages(
       await delay(SHARED_MS)
     }
     for (const [name, values] of answers) {
-      record.add(`the dashboard: ${name}, ${TIMES} times`, {
+      record.add(`the dashboard: ${name}, ${times.routes} times`, {
         unit: 'ms, median',
         value: quantile(values, 0.5),
       })
-      record.add(`the dashboard: ${name}, ${TIMES} times`, { unit: 'ms, p95', value: quantile(values, 0.95) })
+      record.add(`the dashboard: ${name}, ${times.routes} times`, {
+        unit: 'ms, p95',
+        value: quantile(values, 0.95),
+      })
     }
     bench.progress('surfaces: the dashboard’s routes')
-    await record.attempt('first screens', () => measureScreens(address, record))
+    await record.attempt('first screens', () => measureScreens(address, { times: times.screens, record }))
   })
 }
 
@@ -76,8 +81,8 @@ async function withDashboard(url: string, work: (address: string) => Promise<voi
 }
 
 /** Each with another run in each turn: a reading that was just made would be in the caches. */
-async function routesOf(url: string, historyRuns: number) {
-  const numbers = Array.from({ length: TIMES + 1 }, () => 1 + Math.floor(Math.random() * historyRuns))
+async function routesOf(url: string, historyRuns: number, times: number) {
+  const numbers = Array.from({ length: times + 1 }, () => 1 + Math.floor(Math.random() * historyRuns))
   const known = await withClient(url, async (client) => {
     const { rows } = await client.query<{ id: string; key: string; workflow: string }>(
       `select r.id, r.key, r.workflow from belay.workflow_definitions d
@@ -112,21 +117,24 @@ async function routesOf(url: string, historyRuns: number) {
 }
 
 /** From the navigation to the first row of runs, in a browser that knows nothing of the page. */
-async function measureScreens(address: string, record: Recorder): Promise<void> {
+async function measureScreens(
+  address: string,
+  { times, record }: { readonly times: number; readonly record: Recorder },
+): Promise<void> {
   if (!existsSync(CHROMIUM)) {
     record.note('There is no Chromium here, so the dashboard’s first screen was not measured.')
     return
   }
   const browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] })
   try {
-    for (let n = 0; n < SCREENS; n += 1) {
+    for (let n = 0; n < times; n += 1) {
       const context = await browser.newContext({ viewport: { width: 1440, height: 900 } })
       const page = await context.newPage()
       const since = performance.now()
       await page.goto(address)
       await page.locator('a[data-run]').first().waitFor()
       const value = performance.now() - since
-      if (n > 0) record.add(`the dashboard: first screen, ${SCREENS - 1} times`, { unit: 'ms', value })
+      if (n > 0) record.add(`the dashboard: first screen, ${times - 1} times`, { unit: 'ms', value })
       await context.close()
     }
   } finally {

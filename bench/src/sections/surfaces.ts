@@ -37,7 +37,7 @@ async function measureCommands(
   url: string,
   { bench, record }: { readonly bench: Bench; readonly record: Recorder },
 ): Promise<void> {
-  const id = await anyRun(url)
+  const [id, times] = [await anyRun(url), bench.quick ? 2 : TIMES]
   for (const argv of [
     ['--help'],
     [],
@@ -49,8 +49,8 @@ async function measureCommands(
     ['doctor'],
   ]) {
     await timed(url, argv)
-    for (let n = 0; n < TIMES; n += 1) {
-      record.add(`belay ${argv.join(' ').replace(id, '<id>')}, ${TIMES} times`.replace('belay ,', 'belay,'), {
+    for (let n = 0; n < times; n += 1) {
+      record.add(`belay ${argv.join(' ').replace(id, '<id>')}, ${times} times`.replace('belay ,', 'belay,'), {
         unit: 'ms',
         value: await timed(url, argv),
       })
