@@ -66,11 +66,12 @@ export function ItemsDialog({ runId, map, about, verb, items, onClose }: DialogP
       ...{ dryRun: false, reason: reason.trim() },
       ...(verb === 'skipStep' && output.trim() !== '' ? { payload: output } : {}),
     })
+  const isOpen = stage === 'asking' || stage === 'asked'
   const settled = tally.changed + [...tally.refused.values()].reduce((sum, some) => sum + some.length, 0)
   return (
     <AskDialog
       title={title}
-      go={(stage === 'asking' || stage === 'asked') && VERBS[verb].go.replace(' it', '')}
+      go={isOpen && VERBS[verb].go.replace(' it', '')}
       isReady={!isSent && reason.trim() !== ''}
       leave={stage === 'done' ? 'Close' : stage === 'working' ? 'Stop and close' : 'Leave it'}
       onGo={() => void go()}
@@ -93,13 +94,13 @@ export function ItemsDialog({ runId, map, about, verb, items, onClose }: DialogP
         </p>
       )}
       <Refused map={map} refused={tally.refused} />
-      {stage === 'asked' && verb === 'skipStep' && (
+      {isOpen && verb === 'skipStep' && (
         <label>
           The output of each of them instead, as JSON
           <textarea rows={2} value={output} onInput={(event) => setOutput(event.currentTarget.value)} />
         </label>
       )}
-      {(stage === 'asking' || stage === 'asked') && (
+      {isOpen && (
         <Reason reason={reason} onReason={setReason}>
           Reason, kept in the run’s history for each item
         </Reason>
