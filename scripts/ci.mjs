@@ -71,7 +71,7 @@ const STAGES = [
   ],
   { name: 'chaos', command: `npm run -s chaos -- --quick --seed ${sample}` },
   { name: 'failover', command: 'npm run -s failover -- --quick', onDay: [0, 2] },
-  { name: 'benchmark', command: 'npm run -s bench -- --quick' },
+  { name: 'benchmark', command: 'npm run -s bench -- --quick', onDay: [0, 2] },
 ]
 
 /** @type {{ readonly name: string, readonly seconds: number }[]} */
