@@ -4,7 +4,7 @@ import { beforeAll, expect, it } from 'vitest'
 import { axeFindings, SIZES, sideways } from './setup/browser.ts'
 import { press, tabTo } from './setup/keyboard.ts'
 import { type Mapped, mapped, stands, world } from './setup/maps.ts'
-import { LOOKS, onScreen, pageAt, startPages } from './setup/pages.ts'
+import { holdDryRuns, LOOKS, onScreen, pageAt, startPages } from './setup/pages.ts'
 import { HOSTILE } from './setup/waiting.ts'
 
 /** Where pictures are put, to be looked at. */
@@ -78,14 +78,7 @@ onScreen('items of a map', () => {
 
   it('who confirms before the dry run has ended is neither ignored nor heard twice', async () => {
     const { page } = await open('posting')
-    let letGo = () => {}
-    const free = new Promise<void>((resolve) => {
-      letGo = resolve
-    })
-    await page.route('**/items/actions', async (route) => {
-      if (route.request().postDataJSON().dryRun) await free
-      await route.continue()
-    })
+    const letGo = await holdDryRuns(page)
     await row(page, 'account is closed').getByRole('button', { name: 'Retry 3' }).click()
     const dialog = page.getByRole('dialog')
     await dialog.getByLabel('Reason').fill('they were opened again')

@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core'
 import { beforeAll, expect, it } from 'vitest'
 import { axeFindings, SIZES, sideways } from './setup/browser.ts'
 import { press, tabTo } from './setup/keyboard.ts'
-import { LOOKS, onScreen, pageAt, startPages } from './setup/pages.ts'
+import { holdDryRuns, LOOKS, onScreen, pageAt, startPages } from './setup/pages.ts'
 import { HOSTILE, type Waits, waits } from './setup/waiting.ts'
 
 onScreen('waiting', () => {
@@ -52,14 +52,7 @@ onScreen('waiting', () => {
 
   it('who sends a decision before the dry run has answered is not ignored', async () => {
     const { page, complaints } = await open()
-    let letGo = () => {}
-    const free = new Promise<void>((resolve) => {
-      letGo = resolve
-    })
-    await page.route('**/actions', async (route) => {
-      if (route.request().postDataJSON().dryRun) await free
-      await route.continue()
-    })
+    const letGo = await holdDryRuns(page)
     await row(page, 'boss').getByRole('button', { name: 'Approve' }).click()
     const dialog = page.getByRole('dialog', { name: 'Approve boss' })
     await dialog.getByLabel('Comment').fill('paid in advance')

@@ -94,7 +94,7 @@ function sentenceOf(repair: RepairInHand): string {
     case 'failed':
       return done === undefined
         ? `The dry run failed: ${trouble} Nothing has been changed.`
-        : `It ended early: ${trouble} ${outcome(repair, done, 'were')} The last one of the others may have been, too. Count again for the rest.`
+        : `It ended early: ${trouble} ${outcome(repair, done, 'were')} One more may have been changed as it ended. Count again for the rest.`
   }
 }
 

@@ -66,3 +66,16 @@ export function shown(page: Page, text: string | RegExp): Promise<void> {
 export function pathOf(page: Page): string {
   return new URL(page.url()).pathname.replace('/ops/belay/', '')
 }
+
+/** Holds each dry run of this page back until the returned function lets them go. */
+export async function holdDryRuns(page: Page): Promise<() => void> {
+  let letGo = () => {}
+  const free = new Promise<void>((resolve) => {
+    letGo = resolve
+  })
+  await page.route('**/actions', async (route) => {
+    if (route.request().postDataJSON().dryRun) await free
+    await route.continue()
+  })
+  return () => letGo()
+}

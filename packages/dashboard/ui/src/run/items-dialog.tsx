@@ -128,13 +128,12 @@ function usePass(runId: string, { map, verb, items }: Pick<DialogProps, 'map' | 
     return last.current
   }
   const passThrough = async (asked: Asked) => {
-    const { dryRun } = asked
     // The dialog was closed meanwhile.
     if (stopped.current) return
     setTrouble(undefined)
-    setStage(dryRun ? 'asking' : 'working')
+    setStage(asked.dryRun ? 'asking' : 'working')
     let [sum, left] = [NOTHING, items]
-    let isOver: Stage = dryRun ? 'asked' : 'done'
+    let isOver: Stage = asked.dryRun ? 'asked' : 'done'
     while (left.length > 0 && !stopped.current) {
       const part = partOf(left)
       try {
@@ -153,8 +152,9 @@ function usePass(runId: string, { map, verb, items }: Pick<DialogProps, 'map' | 
       }
     }
     setStage(isOver)
-    if (!dryRun) setSent(false)
-    if (!dryRun) await client.invalidateQueries()
+    if (asked.dryRun) return
+    setSent(false)
+    await client.invalidateQueries()
   }
   const stop = () => {
     stopped.current = true
