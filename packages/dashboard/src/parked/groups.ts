@@ -10,7 +10,6 @@ const TIMES = 24
 const ERROR_MAX = 1_000
 
 interface Parked extends ParkedUndo {
-  readonly of: string
   readonly text: string
   readonly in: ParkedRun
 }
