@@ -28,6 +28,12 @@ const CLEAN = {
   'tools/chaos/src/a.ts': "import './b.ts'",
   'tools/limits-soak/src/a.ts': "import './b.ts'",
   'tools/simulation/src/a.ts': "import './b.ts'",
+  'packages/dashboard/ui/src/a.tsx': "import './b.tsx'",
+  'bench/peers/src/a.ts': "import './b.ts'",
+  'examples/src/a.ts': "import './b.ts'",
+  'examples/frameworks/src/a.ts': "import './b.ts'",
+  'tools/packed/consumer/src/a.ts': "import './b.ts'",
+  'tools/postgres-server/src/a.ts': "import './b.ts'",
   'packages/testing/src/index.ts': "import { BelayError } from '@belay/workflow/adapter'",
   'packages/testing/src/simulation/index.ts': "import { createEngine } from '@belay/workflow'",
 }
@@ -51,7 +57,7 @@ describe('the import check', () => {
     const { violations, checkedImports } = check({})
 
     expect(violations).toEqual([])
-    expect(checkedImports).toBe(20)
+    expect(checkedImports).toBe(26)
   })
 
   it('accepts this repository', () => {
@@ -133,19 +139,19 @@ describe('the import check', () => {
     ['workflow-postgres', "import { createEngine, type Engine } from '@belay/workflow'"],
     ['workflow-postgres', "import { memory } from '@belay/testing'"],
     ['workflow-postgres', "import { settle } from '@belay/workflow/dist/engine/settler.js'"],
-    ['workflow-postgres', "import { settle } from '../../workflow/src/engine/settler.ts'"],
+    ['workflow-postgres', "import { settle } from '../../../workflow/src/engine/settler.ts'"],
     ['testing', "import { createEngine } from '@belay/workflow'"],
     ['testing', "import { postgres } from '@belay/workflow-postgres'"],
   ])('refuses in %s: %s', (name, source) => {
-    const { violations } = check({ [`packages/${name}/src/wrong.ts`]: source })
+    const { violations } = check({ [`packages/${name}/src/rows/wrong.ts`]: source })
 
     expect(violations).toHaveLength(1)
-    expect(violations[0]).toContain(`packages/${name}/src/wrong.ts:1 imports`)
+    expect(violations[0]).toContain(`packages/${name}/src/rows/wrong.ts:1 imports`)
   })
 
   it('allows an adapter to import the engine’s types, which load nothing', () => {
     const { violations } = check({
-      'packages/workflow-postgres/src/fine.ts': "import { type Duration } from '@belay/workflow'",
+      'packages/workflow-postgres/src/rows/fine.ts': "import { type Duration } from '@belay/workflow'",
     })
 
     expect(violations).toEqual([])
@@ -171,6 +177,39 @@ describe('the import check', () => {
     expect(violations).toContain(
       `${file}:1 imports "../worker/session.ts": engine/decisions may import base, options, adapter, graph, definition, engine/base, not engine/worker`,
     )
+  })
+
+  it.each([
+    ['packages/workflow/src/wallet/index.ts', 'packages/workflow'],
+    ['packages/workflow/src/engine/wallet/index.ts', 'packages/workflow'],
+    ['packages/workflow-postgres/src/wallet/index.ts', 'packages/workflow-postgres'],
+  ])('refuses a folder that stands in no room: %s', (file) => {
+    const { violations } = check({ [file]: 'export {}' })
+
+    expect(violations).toEqual([`${file} stands in no room: name its folder in import-rules.mjs`])
+  })
+
+  it('refuses a folder of sources that no rule names', () => {
+    const { violations } = check({ 'packages/wallet/src/index.ts': 'export {}' })
+
+    expect(violations).toEqual(['packages/wallet/src has sources and no rule: add it to RULES'])
+  })
+
+  it.each(['values', 'ends', 'schedules'])('refuses that the SQL room %s imports the adapter', (room) => {
+    const file = `packages/workflow-postgres/src/${room}/wrong.ts`
+
+    const { violations } = check({ [file]: "import '../adapter.ts'" })
+
+    expect(violations).toHaveLength(1)
+    expect(violations[0]).toContain(`${file}:1 imports "../adapter.ts": ${room} may import base,`)
+  })
+
+  it('refuses two parts of the dashboard’s page that import each other', () => {
+    const { violations } = check({ 'packages/dashboard/ui/src/b.tsx': "import type { A } from './a.tsx'" })
+
+    expect(violations).toEqual([
+      'packages/dashboard/ui/src: the files a.tsx → b.tsx → a.tsx go round in a circle (a.tsx:1, b.tsx:1)',
+    ])
   })
 
   it('refuses two files of one room that import each other, and says where', () => {

@@ -7,18 +7,22 @@ import { readImports } from './read-imports.mjs'
 /** @typedef {import('./read-imports.mjs').Import & { file: string }} FoundImport `file` is below `src` */
 
 /**
- * The wrong imports of a repository, one sentence each. Throws when a package has no sources: a check of nothing is no check.
+ * The wrong imports of a repository, and the files that no rule knows, one sentence each. Throws when a package has no sources: a check of nothing is no check.
  * @param {string} root
  * @param {readonly PackageRules[]} rules
  * @returns {{ violations: string[], checkedImports: number }}
  */
 export function findViolations(root, rules) {
   /** @type {string[]} */
-  const violations = []
+  const violations = foldersWithSources(root)
+    .filter((folder) => !rules.some((each) => each.folder === folder))
+    .map((folder) => `${folder}/src has sources and no rule: add it to RULES`)
   let checkedImports = 0
   for (const packageRules of rules) {
-    const imports = importsOf(root, packageRules.folder)
+    const files = sourcesOf(root, packageRules.folder)
+    const imports = files.flatMap((file) => importsOf(root, packageRules.folder, file))
     checkedImports += imports.length
+    violations.push(...strangers(files, packageRules))
     /** @param {FoundImport} found */
     const place = (found) => `${packageRules.folder}/src/${found.file}:${found.line}`
     for (const found of packageRules.circlesOnly === true ? [] : imports) {
@@ -32,17 +36,53 @@ export function findViolations(root, rules) {
   return { violations, checkedImports }
 }
 
-/** @param {string} root @param {string} folder @returns {FoundImport[]} */
-function importsOf(root, folder) {
+/**
+ * Folders of the repository with a folder `src` of TypeScript.
+ * @param {string} root @param {string} [below] @returns {string[]}
+ */
+function foldersWithSources(root, below = '') {
+  const inside = readdirSync(join(root, below), { withFileTypes: true })
+    .filter((entry) => entry.isDirectory() && !NOT_OURS.test(entry.name))
+    .map(({ name }) => name)
+  const deeper = inside
+    .filter((name) => name !== 'src')
+    .flatMap((name) => foldersWithSources(root, posix.join(below, name)))
+  return inside.includes('src') && typeScriptIn(join(root, below, 'src')).length > 0
+    ? [below, ...deeper]
+    : deeper
+}
+
+/** Tests are no rooms, and the rest is written by tools. */
+const NOT_OURS = /^(\..*|node_modules|test|dist|bundle|coverage)$/
+
+/** @param {string} src */
+function typeScriptIn(src) {
+  const paths = existsSync(src) ? readdirSync(src, { recursive: true, encoding: 'utf8' }) : []
+  return paths.map((path) => path.replaceAll('\\', '/')).filter((file) => /\.[cm]?tsx?$/.test(file))
+}
+
+/** @param {string} root @param {string} folder */
+function sourcesOf(root, folder) {
   const src = join(root, folder, 'src')
-  const files = (existsSync(src) ? readdirSync(src, { recursive: true, encoding: 'utf8' }) : []).filter(
-    (file) => /\.[cm]?tsx?$/.test(file),
-  )
+  const files = typeScriptIn(src)
   if (files.length === 0) throw new Error(`There are no TypeScript files in ${src}.`)
-  return files.flatMap((path) => {
-    const file = path.replaceAll('\\', '/')
-    return readImports(file, readFileSync(join(src, path), 'utf8')).map((found) => ({ ...found, file }))
-  })
+  return files
+}
+
+/** @param {string} root @param {string} folder @param {string} file @returns {FoundImport[]} */
+function importsOf(root, folder, file) {
+  const source = readFileSync(join(root, folder, 'src', file), 'utf8')
+  return readImports(file, source).map((found) => ({ ...found, file }))
+}
+
+/**
+ * Files in no room: nothing they import, and nothing that imports them, could be wrong.
+ * @param {readonly string[]} files @param {PackageRules} rules
+ */
+function strangers(files, { folder, rooms }) {
+  return files
+    .filter((file) => rooms?.some((room) => room.files.test(file)) === false)
+    .map((file) => `${folder}/src/${file} stands in no room: name its folder in import-rules.mjs`)
 }
 
 /** @param {FoundImport} found @returns {found is FoundImport & { module: string }} */

@@ -8,7 +8,7 @@
  *
  * @typedef {object} PackageRules
  * @property {string} folder
- * @property {readonly Room[]} [rooms] without them every folder and every file beside the folders is a room, and only cycles are wrong
+ * @property {readonly Room[]} [rooms] each file stands in one; without rooms every folder and every file beside the folders is a room, and only cycles are wrong
  * @property {boolean} [builtins] whether Node's own modules may be imported
  * @property {boolean} [circlesOnly] only circles among files are wrong
  * @property {readonly ExternalRule[]} externals the first rule that matches decides; what none matches is allowed
@@ -53,7 +53,7 @@ const CORE_ROOMS = [
   })),
   {
     name: 'engine',
-    files: /^engine\//,
+    files: /^engine\/[^/]+\.ts$/,
     mayImport: [...BELOW_THE_ENGINE, ...Object.keys(ENGINE_ROOMS).map((room) => `engine/${room}`)],
   },
   { name: 'definition', files: /^definition\//, mayImport: ['base', 'options', 'adapter', 'graph'] },
@@ -86,7 +86,11 @@ const SQL_ROOMS = {
   workers: BELOW_THE_SQL,
   limits: BELOW_THE_SQL,
   retention: BELOW_THE_SQL,
-  transact: [...BELOW_THE_SQL, 'settle'],
+  values: BELOW_THE_SQL,
+  ends: BELOW_THE_SQL,
+  // A schedule's firing starts its run in the statement's own transaction.
+  schedules: [...BELOW_THE_SQL, 'start', 'control', 'workers'],
+  transact: [...BELOW_THE_SQL, 'settle', 'values'],
   migrate: BELOW_THE_SQL,
 }
 
@@ -204,8 +208,20 @@ export const RULES = [
       { module: /^(pg|drizzle-[^/]+)(\/|$)/, because: 'a surface knows no database: it asks the engine' },
     ],
   },
-  // What stands beside the packages: no rooms to keep apart, but no circle either.
-  ...['bench', 'playground', 'tools/chaos', 'tools/limits-soak', 'tools/simulation'].map((folder) => ({
+  // What stands beside the packages, and the dashboard's page: no rooms to keep apart, but no circle either.
+  ...[
+    'packages/dashboard/ui',
+    'bench',
+    'bench/peers',
+    'examples',
+    'examples/frameworks',
+    'playground',
+    'tools/chaos',
+    'tools/limits-soak',
+    'tools/packed/consumer',
+    'tools/postgres-server',
+    'tools/simulation',
+  ].map((folder) => ({
     folder,
     circlesOnly: true,
     externals: [],

@@ -2,7 +2,7 @@ import type { ViewRun } from '@belay/graph-view'
 import { useMemo, useState } from 'preact/hooks'
 import { fullInstant, instant as shown } from '../words.ts'
 import { GraphTab } from './graph-tab.tsx'
-import type { TabProps } from './run.tsx'
+import type { TabProps } from './tab.tsx'
 import { TimelineTab } from './timeline-tab.tsx'
 
 /** What operators did and what arrived; and a slider that rewinds graph and timeline to any instant. */

@@ -7,7 +7,7 @@ import { OfferedButton } from '../may-button.tsx'
 import { counted, figure, fullInstant, instant, nameOf } from '../words.ts'
 import { ITEM_WORDS, ItemsDialog } from './items-dialog.tsx'
 import { rangesOf } from './ranges.ts'
-import { ActButton, type TabProps } from './run.tsx'
+import { ActButton, type TabProps } from './tab.tsx'
 import { useOnce } from './use-once.tsx'
 
 type ErrorsProps = TabProps & { readonly step: ViewStep }

@@ -2,7 +2,7 @@ import { Link, useSearch } from 'wouter'
 import { counted } from '../words.ts'
 import { WhyItemsFail } from './item-errors.tsx'
 import { Items } from './items.tsx'
-import type { TabProps } from './run.tsx'
+import type { TabProps } from './tab.tsx'
 
 /** The items of a map: all of them as a strip, why some fail, and what can be done about those. `?map=` says which map. */
 export function ItemsTab(props: TabProps) {

@@ -4,7 +4,7 @@ import { downSince } from '../answer.tsx'
 import { read } from '../api.ts'
 import { useCell } from '../stored.ts'
 import { Code } from './code.tsx'
-import type { TabProps } from './run.tsx'
+import type { TabProps } from './tab.tsx'
 
 /** Inputs and outputs may be private: they are read when somebody asks for them. */
 export function PayloadsTab({ page: { run } }: TabProps) {

@@ -2,7 +2,7 @@ import type { Rows } from '../../../src/api.ts'
 import { useLive } from '../live.ts'
 import { Copy } from '../shell/copy.tsx'
 import { Code } from './code.tsx'
-import type { TabProps } from './run.tsx'
+import type { TabProps } from './tab.tsx'
 
 /** The run as SQL: queries to paste into psql. */
 export function RowsTab({ page: { run } }: TabProps) {

@@ -3,12 +3,10 @@ import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { Link } from 'wouter'
 import type { OfferedHere, RunPage } from '../../../src/api.ts'
-import { CAPABILITY_OF } from '../../../src/capabilities.ts'
 import { Answer } from '../answer.tsx'
 import { CompareDialog } from '../compare/ask.tsx'
 import { Facts } from '../facts.tsx'
 import { Status } from '../glyph.tsx'
-import { OfferedButton } from '../may-button.tsx'
 import { zone } from '../settings.ts'
 import { pageWithTimes } from '../shell/times.ts'
 import { useCell } from '../stored.ts'
@@ -21,16 +19,9 @@ import { ItemsTab } from './items-tab.tsx'
 import { PayloadsTab } from './payloads-tab.tsx'
 import { RowsTab } from './rows-tab.tsx'
 import { StepsTab } from './steps-tab.tsx'
+import { ActButton, type TabProps } from './tab.tsx'
 import { TimelineTab } from './timeline-tab.tsx'
 import { useRun } from './use-run.ts'
-import { VERBS } from './verbs.ts'
-
-/** What a tab needs. */
-export interface TabProps {
-  readonly page: RunPage
-  /** Opens the dialog of an action. */
-  readonly act: (action: OfferedHere) => void
-}
 
 const TABS = {
   timeline: ['Timeline', TimelineTab],
@@ -146,27 +137,6 @@ function Header({ page, act }: TabProps) {
       {needed && needed.sentence !== why && <p class="run-more">{needed.sentence}</p>}
       <RunFacts page={page} />
     </header>
-  )
-}
-
-/** A button that opens the dialog of an action. */
-export function ActButton({
-  action,
-  act,
-  isMain = false,
-}: {
-  readonly action: OfferedHere
-  readonly act: (action: OfferedHere) => void
-  readonly isMain?: boolean
-}) {
-  return (
-    <OfferedButton
-      lacks={action.denied && CAPABILITY_OF[action.verb]}
-      class={isMain ? 'button main' : 'button'}
-      onClick={() => act(action)}
-    >
-      {VERBS[action.verb].button}…
-    </OfferedButton>
   )
 }
 

@@ -6,7 +6,7 @@ import { Status } from '../glyph.tsx'
 import { counted, instant, span } from '../words.ts'
 import { FindStep, isFound } from './find-step.tsx'
 import { countsOf } from './items.tsx'
-import { ActButton, type TabProps } from './run.tsx'
+import { ActButton, type TabProps } from './tab.tsx'
 import { useRows } from './use-rows.ts'
 import { LARGE, useSeen } from './use-seen.ts'
 

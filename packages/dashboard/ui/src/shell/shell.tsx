@@ -17,9 +17,7 @@ import { DisplayDialog, KeysDialog } from './dialogs.tsx'
 import { Palette } from './palette.tsx'
 import { Side } from './side.tsx'
 import { useTab } from './tab.ts'
-import { Top } from './top.tsx'
-
-export type Opened = 'palette' | 'keys' | 'display' | 'menu'
+import { type Opened, Top } from './top.tsx'
 
 /** What surrounds every screen: navigation, top bar, dialogs, and the line that says that the store is silent. */
 export function Shell({ children }: { readonly children: ComponentChildren }) {

@@ -9,8 +9,10 @@ import { paused, theme } from '../settings.ts'
 import { useCell } from '../stored.ts'
 import { useNow } from '../use-now.ts'
 import { age, nameOf } from '../words.ts'
-import type { Opened } from './shell.tsx'
 import { here } from './tab.ts'
+
+/** What stands over the page, one at a time. */
+export type Opened = 'palette' | 'keys' | 'display' | 'menu'
 
 interface TopProps {
   readonly open: (what: Opened | undefined) => void
