@@ -18,8 +18,7 @@ export interface Override {
   readonly includes: readonly string[]
   readonly linter?: {
     readonly rules: {
-      readonly style: { readonly noExcessiveLinesPerFile: FileLength }
-      readonly complexity?: object
+      readonly style: { readonly noExcessiveLinesPerFile: FileLength; readonly noRestrictedGlobals?: object }
     }
   }
 }

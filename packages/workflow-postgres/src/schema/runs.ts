@@ -15,7 +15,7 @@ import { instant, type Schema } from './columns.ts'
 import { oneOf, runFitsStatus, STOPPED_ENDS } from './row-checks.ts'
 
 /** One row per run. No foreign key here or to here: if many transactions share the lock on one row, Postgres makes MultiXacts. */
-// biome-ignore lint/complexity/noExcessiveLinesPerFunction: one table, with its columns, indexes and checks.
+// Longer than other functions: one table, with its columns, indexes and checks.
 export function makeRuns(schema: Schema) {
   return schema.table(
     'workflow_runs',

@@ -7,7 +7,7 @@ import { stepFitsStatus } from './row-checks.ts'
  * One row per step per run, and no index but the primary key: a hot write then changes one page and can stay on it. `workflow_ready` holds what may
  * be claimed. A status index here would also mislead the planner.
  */
-// biome-ignore lint/complexity/noExcessiveLinesPerFunction: one table, with its columns and checks.
+// Longer than other functions: one table, with its columns and checks.
 export function makeSteps(schema: Schema) {
   return schema.table(
     'workflow_steps',

@@ -14,7 +14,7 @@ export async function look(
   return relative(await shown(adapter, command, definitionIds), startedAt)
 }
 
-// biome-ignore lint/complexity/noExcessiveLinesPerFunction: one arm for each command, checked to be exhaustive.
+// Longer than other functions: one arm for each command, checked to be exhaustive.
 async function shown(adapter: Adapter, command: Look, definitionIds: readonly number[]): Promise<unknown> {
   switch (command.do) {
     case 'workers':
