@@ -21,7 +21,7 @@ export type RunCause =
       readonly newerRunId?: string | undefined
     }
 
-/** A stored error, with causes up to a depth of 5. */
+/** A stored error, with causes and inner errors up to a depth of 5. */
 export interface SerialisedError {
   readonly name: string
   readonly message: string
@@ -29,6 +29,8 @@ export interface SerialisedError {
   readonly stack?: string | undefined
   readonly code?: string | undefined
   readonly cause?: SerialisedError | undefined
+  /** The first inner errors, at most 8, like those of an `AggregateError`. The message tells the first three. */
+  readonly errors?: readonly SerialisedError[] | undefined
 }
 
 /** An error without stacks, as values carry it: those of a step past whose failure the run went on, and of a map's collected items. */
@@ -37,6 +39,7 @@ export interface SettledError {
   readonly message: string
   readonly code?: string | undefined
   readonly cause?: SettledError | undefined
+  readonly errors?: readonly SettledError[] | undefined
 }
 
 /** Says that a limit had no slot: `limit "sync" had no slot for key "acme"`; and which run is newer. */

@@ -23,6 +23,11 @@ export function cutText(text: string, length: number): string {
   return text.slice(0, end >= 0xd800 && end <= 0xdbff ? length - 1 : length)
 }
 
+/** A text for people, shortened to `lengthMax` UTF-16 code units and an ellipsis. */
+export function storableCut(text: string, lengthMax: number): string {
+  return storableText(text.length <= lengthMax ? text : `${cutText(text, lengthMax)}…`)
+}
+
 /** Finds text in JSON that cannot be stored: its path, like `$.items[3].name`, and what it is. Undefined if everything can be stored. */
 export function unstorableIn(json: string): { readonly path: string; readonly what: string } | undefined {
   // JSON.stringify() escapes both as \u and few other characters: for nearly every payload this search is enough.

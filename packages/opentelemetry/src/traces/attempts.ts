@@ -188,10 +188,12 @@ function failed(span: Span, error: unknown): void {
 
 const INTERRUPTED: ReadonlySet<string> = new Set(['run_stopping', 'worker_stopping'])
 
-/** User code may throw anything, even what cannot be read. */
+/** User code may throw anything: errors of another realm, and even what cannot be read. */
 function exceptionOf(thrown: unknown): Error {
   try {
-    return thrown instanceof Error ? thrown : new Error(String(thrown))
+    const { name, message } = (thrown ?? {}) as { readonly name?: unknown; readonly message?: unknown }
+    const isError = typeof name === 'string' && typeof message === 'string'
+    return isError ? (thrown as Error) : new Error(String(thrown))
   } catch {
     return new Error('A value that cannot be shown was thrown.')
   }

@@ -1,5 +1,6 @@
 import type { LogFields, Logger } from '../logger.ts'
 import { checkArgument, checkOptions, having, type OptionTable, oneOf } from '../options/index.ts'
+import { isErrorOfAnyRealm } from '../thrown.ts'
 
 const LEVELS = ['debug', 'info', 'warn', 'error'] as const
 
@@ -32,16 +33,16 @@ export function jsonLogger(options: JsonLoggerOptions = {}): Logger {
 function line(entry: LogFields): string {
   try {
     return JSON.stringify(entry, (_, value: unknown) =>
-      value instanceof Error ? plain(value) : writable(value),
+      isErrorOfAnyRealm(value) ? plain(value) : writable(value),
     )
   } catch {
     return JSON.stringify({ time: entry['time'], level: entry['level'], message: entry['message'] })
   }
 }
 
-function plain(error: Error): LogFields {
-  const { name, message, stack, cause } = error
-  return { name, message, code: (error as { readonly code?: unknown }).code, stack, cause }
+function plain(error: object): LogFields {
+  const { name, message, code, stack, cause, errors } = error as LogFields
+  return { name, message, code, stack, cause, errors }
 }
 
 function writable(value: unknown): unknown {

@@ -1,3 +1,4 @@
+import { runInNewContext } from 'node:vm'
 import { describe, expect, it } from 'vitest'
 import { jsonFateOf, jsonLossIn } from '../../src/engine/base/json-losses.ts'
 import { toJsonText } from '../../src/engine/base/payload.ts'
@@ -10,6 +11,13 @@ class Point {
     return this.x
   }
 }
+/** As code of before classes makes them: with members that JSON does not see. */
+function Money(this: { cents: number }, cents: number): void {
+  this.cents = cents
+}
+Money.prototype.add = () => {}
+Money.prototype.zero = -0
+Money.prototype.unit = { of: Money.prototype }
 const cycle: Record<string, unknown> = { a: { b: [] as unknown[] } }
 ;(cycle['a'] as { b: unknown[] }).b.push(cycle['a'])
 const shared = { n: 1 }
@@ -50,6 +58,17 @@ describe('what JSON would lose is refused, with its path', () => {
     ['a promise', { later: Promise.resolve(1) }, 'an instance of Promise at $.later'],
     ['a RegExp', { match: /x/ }, 'an instance of RegExp at $.match'],
     ['an instance without members', { made: new Empty() }, 'an instance of Empty at $.made'],
+    [
+      'a typed array',
+      { bytes: new Uint8Array(2) },
+      'an instance of Uint8Array at $.bytes, of which JSON keeps an object with its indexes as names',
+    ],
+    [
+      'an error of another realm',
+      [runInNewContext("Object.assign(new Error('m'), { code: 1 })")],
+      'an instance of Error at $[0]',
+    ],
+    ['a Map of another realm', { by: runInNewContext('new Map([[1, 2]])') }, 'an instance of Map at $.by'],
     ['a function after a change', { n: Number.NaN, f: no }, 'a function at $.f'],
     ['a function in an instance', Object.assign(new Point(), { f: no }), 'a function at $.f'],
     ['a function below what the stack holds', { deep: deep(900), f: no }, 'a function at $.f'],
@@ -121,6 +140,9 @@ describe('what JSON keeps is stored without a word', () => {
     ['a Date, as its text', { at: new Date(0) }, '{"at":"1970-01-01T00:00:00.000Z"}'],
     ['what toJSON() gives', { toJSON: () => ({ x: 1 }) }, '{"x":1}'],
     ['an instance with members', new Point(), '{"x":1}'],
+    ['an instance with inherited members', [Reflect.construct(Money, [5])], '[{"cents":5}]'],
+    ['plain data of another realm', runInNewContext('({ a: [{ b: 1 }] })'), '{"a":[{"b":1}]}'],
+    ['a Buffer, as its toJSON() gives it', Buffer.from('a'), '{"type":"Buffer","data":[97]}'],
     ['an object without a prototype', Object.assign(Object.create(null), { a: 1 }), '{"a":1}'],
     ['an object twice, not within itself', [shared, { shared }], '[{"n":1},{"shared":{"n":1}}]'],
     ['boxed values', [new Number(1), new String('x')], '[1,"x"]'],

@@ -1,5 +1,7 @@
+import { runInNewContext } from 'node:vm'
 import { describe, expect, it } from 'vitest'
-import { fromJsonText, serialiseError, toJsonText } from '../../src/engine/base/payload.ts'
+import { fromJsonText, toJsonText } from '../../src/engine/base/payload.ts'
+import { serialiseError } from '../../src/engine/base/stored-error.ts'
 import { BelayError } from '../../src/errors.ts'
 
 const owner = () => ({ what: 'Output of step "a"', runId: 'r', step: 'a' })
@@ -89,6 +91,85 @@ describe('errors as they are stored', () => {
       expect(JSON.stringify(message)).not.toContain('\\u')
       expect(message.endsWith('👩…')).toBe(true)
     }
+  })
+
+  it('keep the inner errors of several, and tell them in the message', () => {
+    const refused = (address: string) =>
+      Object.assign(new Error(`connect ECONNREFUSED ${address}`), { code: 'ECONNREFUSED' })
+    const inner = [refused('::1:5432'), refused('127.0.0.1:5432')]
+    // As Node throws it, without a message of its own.
+    const error = Object.assign(new AggregateError(inner), { code: 'ECONNREFUSED' })
+
+    const stored = serialiseError(new TypeError('fetch failed', { cause: error }), { stacks: true })
+
+    expect(stored.cause).toMatchObject({
+      name: 'AggregateError',
+      message: 'connect ECONNREFUSED ::1:5432; connect ECONNREFUSED 127.0.0.1:5432',
+      code: 'ECONNREFUSED',
+      errors: [
+        { name: 'Error', message: 'connect ECONNREFUSED ::1:5432', code: 'ECONNREFUSED' },
+        { name: 'Error', message: 'connect ECONNREFUSED 127.0.0.1:5432', code: 'ECONNREFUSED' },
+      ],
+    })
+    const [first, second] = stored.cause!.errors!
+    expect(first!.stack).toContain('payload.test.ts')
+    expect(second).not.toHaveProperty('stack')
+  })
+
+  it('tell what every promise was rejected with', async () => {
+    const odd = Object.assign(new Error('b'), { name: 'OddError' })
+    const rejected = ['a', odd, { code: 7 }, new Error('d')].map((reason) => Promise.reject(reason))
+    const error: unknown = await Promise.any(rejected).catch((thrown: unknown) => thrown)
+
+    const { message, errors } = serialiseError(error, { stacks: false })
+
+    expect(message).toBe('All promises were rejected: a; b; {"code":7}; and 1 more')
+    expect(errors?.map(({ name }) => name)).toEqual(['Error', 'OddError', 'Error', 'Error'])
+  })
+
+  it('leave out the issues of a validation, which are no errors', () => {
+    const invalid = Object.assign(new Error('invalid'), { errors: [{ path: ['card'], message: '4111' }] })
+
+    expect(serialiseError(invalid, { stacks: false })).toEqual({ name: 'Error', message: 'invalid' })
+  })
+
+  it('are bounded, however many errors hold each other', () => {
+    const text = 'x'.repeat(10_000)
+    const circular = new AggregateError([], text)
+    circular.errors = Array.from({ length: 10 }, () => circular)
+
+    const stored = serialiseError(circular, { stacks: true })
+
+    expect(JSON.stringify(stored).length).toBeLessThan(30_000)
+  })
+
+  it.each([
+    ['an error of another realm', "new TypeError('m')", { name: 'TypeError', message: 'm' }],
+    [
+      'one with a code and a cause',
+      "Object.assign(new RangeError('m', { cause: new Error('c') }), { code: 'E1' })",
+      { name: 'RangeError', message: 'm', code: 'E1', cause: { name: 'Error', message: 'c' } },
+    ],
+    [
+      'an object with name and message',
+      "({ name: 'HttpError', message: 'm', code: 503 })",
+      { name: 'HttpError', message: 'm', code: '503' },
+    ],
+    ['a bigint', '12n', { name: 'Error', message: '12' }],
+    ['an object with a bigint', '({ id: 12n })', { name: 'Error', message: '{"id":"12"}' }],
+    ['a symbol', "Symbol('s')", { name: 'Error', message: 'Symbol(s)' }],
+  ])('tell %s', (_, source, stored) => {
+    expect(serialiseError(runInNewContext(source), { stacks: false })).toEqual(stored)
+  })
+
+  it('tell a DOMException, and the stack of another realm', () => {
+    const foreign = serialiseError(runInNewContext("new TypeError('m')"), { stacks: true })
+
+    expect(foreign.stack).toContain('evalmachine')
+    expect(serialiseError(new DOMException('too late', 'TimeoutError'), { stacks: false })).toMatchObject({
+      name: 'TimeoutError',
+      message: 'too late',
+    })
   })
 
   it('are bounded in length and depth', () => {

@@ -1,3 +1,5 @@
+import { isErrorOfAnyRealm } from '../../thrown.ts'
+
 /** What JSON makes of a part of a value: `lost` is nothing, or an empty object; `changed` is another value. */
 export interface JsonLoss {
   readonly fate: 'lost' | 'changed'
@@ -5,7 +7,7 @@ export interface JsonLoss {
   readonly what: string
   /** Where it is, like `$.items[3].price`; `$` is the value itself. */
   readonly path: string
-  /** What JSON stores for it. */
+  /** What JSON stores for it, for a message: `nothing`, `only {}`, or another value. */
   readonly becomes: string
 }
 
@@ -76,6 +78,8 @@ function fateOfObject(value: object): number {
   for (const key in value) {
     const member = (value as Readonly<Record<string, unknown>>)[key]
     if (typeof member === 'string' || isPlainNumber(member)) continue
+    // JSON leaves inherited members out. They are not left out above, because a list of own ones takes several times as long.
+    if (!Object.hasOwn(value, key)) continue
     const fate = fateOf(member)
     if (fate === LOST) return LOST
     if (fate === CHANGED) worst = CHANGED
@@ -90,8 +94,11 @@ function isPlainNumber(value: unknown): boolean {
 
 /** Of these JSON sees nothing, or nothing that matters: neither an array nor plain data. */
 function isEmptied(value: object): boolean {
-  if (value instanceof Error || value instanceof Map || value instanceof Set) return true
-  if (value instanceof String || value instanceof Number || value instanceof Boolean) return false
+  if (ArrayBuffer.isView(value) || isErrorOfAnyRealm(value)) return true
+  // Told by their tag: what another realm made is no instance of a class of this one.
+  const tag = Object.prototype.toString.call(value)
+  if (tag === '[object Map]' || tag === '[object Set]') return true
+  if (tag === '[object String]' || tag === '[object Number]' || tag === '[object Boolean]') return false
   const prototype: unknown = Object.getPrototypeOf(value)
   if (prototype === null || Object.getPrototypeOf(prototype) === null) return false
   return Object.keys(value).length === 0
@@ -186,7 +193,13 @@ function lossOfObject(
   }
   if (Array.isArray(value) || !isEmptied(value)) return undefined
   const name: unknown = value.constructor?.name
-  return loss('lost', typeof name === 'string' && name !== '' ? `an instance of ${name}` : 'an object', '{}')
+  const what = typeof name === 'string' && name !== '' ? `an instance of ${name}` : 'an object'
+  return loss('lost', what, isIndexed(value) ? 'an object with its indexes as names' : 'only {}')
+}
+
+/** A typed array that is not empty. */
+function isIndexed(value: object): boolean {
+  return ArrayBuffer.isView(value) && Object.keys(value).length > 0
 }
 
 /** The path of the member that was read last. */

@@ -1,14 +1,11 @@
 import type { JsonText } from '../../adapter/records.ts'
-import type { SerialisedError } from '../../cause.ts'
 import { BelayError } from '../../errors.ts'
 import { type Logger, silentLogger } from '../../logger.ts'
-import { cutText, storableText, unstorableIn } from '../../storable-text.ts'
-import { messageOf, unshowable } from '../../thrown.ts'
+import { storableCut, unstorableIn } from '../../storable-text.ts'
+import { messageOf } from '../../thrown.ts'
 import { jsonFateOf, jsonLossIn } from './json-losses.ts'
-import { framesOf } from './stack-frames.ts'
 
-const MESSAGE_MAX_CHARS = 4_000
-const CAUSE_DEPTH_MAX = 5
+const PATH_MAX_CHARS = 4_000
 
 export interface PayloadOwner {
   /** The payload's description in errors: `Output of step "chargeCard"`. */
@@ -76,7 +73,7 @@ function refuseLoss(value: unknown, ownerOf: () => PayloadOwner): void {
   if (loss?.fate !== 'lost') return
   const { what, path, becomes } = loss
   const holds = path === '$' ? `it is ${what}` : `it holds ${what} at ${cut(path)}`
-  throw unserialisable(`${holds}, of which JSON keeps ${becomes === '{}' ? 'only {}' : 'nothing'}`, ownerOf())
+  throw unserialisable(`${holds}, of which JSON keeps ${becomes}`, ownerOf())
 }
 
 function unserialisable(reason: string, owner: PayloadOwner): BelayError {
@@ -130,41 +127,6 @@ function utf8Bytes(text: string, maxBytes: number): number {
   return text.length * 3 <= maxBytes ? text.length : new TextEncoder().encode(text).length
 }
 
-/** Turns a thrown value into a stored error: name, message, code, causes, and stacks if they are wanted. Never throws. */
-export function serialiseError(thrown: unknown, { stacks }: { readonly stacks: boolean }): SerialisedError {
-  return serialise(thrown, stacks, 1)
-}
-
-/** Handles each level separately: a cause that cannot be read must not hide the error above it. */
-function serialise(thrown: unknown, stacks: boolean, depth: number): SerialisedError {
-  try {
-    return serialiseLevel(thrown, stacks, depth)
-  } catch {
-    // The value's getters, traps or toString() threw.
-    return { name: 'Error', message: unshowable(thrown) }
-  }
-}
-
-function serialiseLevel(thrown: unknown, stacks: boolean, depth: number): SerialisedError {
-  if (!(thrown instanceof Error) && !BelayError.is(thrown)) {
-    return { name: 'Error', message: cut(describe(thrown)) }
-  }
-  const { code, cause } = thrown as { code?: unknown; cause?: unknown }
-  const frames = stacks ? framesOf(thrown) : undefined
-  return {
-    name: cut(String(thrown.name)),
-    message: cut(String(thrown.message)),
-    ...(typeof code === 'string' || typeof code === 'number' ? { code: cut(String(code)) } : {}),
-    ...(cause !== undefined && depth < CAUSE_DEPTH_MAX ? { cause: serialise(cause, stacks, depth + 1) } : {}),
-    ...(frames === undefined ? {} : { stack: frames }),
-  }
-}
-
-function describe(thrown: unknown): string {
-  return typeof thrown === 'string' ? thrown : (JSON.stringify(thrown) ?? String(thrown))
-}
-
-/** Shortens a text and replaces characters that cannot be stored. */
-function cut(text: string): string {
-  return storableText(text.length <= MESSAGE_MAX_CHARS ? text : `${cutText(text, MESSAGE_MAX_CHARS)}…`)
+function cut(path: string): string {
+  return storableCut(path, PATH_MAX_CHARS)
 }

@@ -26,7 +26,10 @@ function withoutStacks(error: JsonText): JsonText {
   return JSON.stringify(withoutStack(JSON.parse(error) as SerialisedError))
 }
 
-function withoutStack({ name, message, code, cause }: SerialisedError): SettledError {
-  const known = code === undefined ? { name, message } : { name, message, code }
-  return cause === undefined ? known : { ...known, cause: withoutStack(cause) }
+function withoutStack({ stack: _, cause, errors, ...error }: SerialisedError): SettledError {
+  return {
+    ...error,
+    ...(cause === undefined ? {} : { cause: withoutStack(cause) }),
+    ...(errors === undefined ? {} : { errors: errors.map(withoutStack) }),
+  }
 }

@@ -1,14 +1,17 @@
 import type { BelayErrorCode } from '../../error-codes.ts'
 import { BelayError, type ErrorContext } from '../../errors.ts'
-import { cutText, storableText } from '../../storable-text.ts'
+import { storableCut } from '../../storable-text.ts'
 
 const STACK_MAX_CHARS = 2_000
 const FRAMES_MAX = 10
 
 /** The upper frames of an error's stack, without the name and message before them. Undefined if they cannot be read. */
-export function framesOf(thrown: Error): string | undefined {
+export function framesOf(thrown: {
+  readonly message: unknown
+  readonly stack?: unknown
+}): string | undefined {
   try {
-    const { stack } = thrown as { readonly stack?: unknown }
+    const { stack } = thrown
     if (typeof stack !== 'string') return undefined
     // A message may have several lines, of which one may look like a frame.
     const message = String(thrown.message)
@@ -21,7 +24,7 @@ export function framesOf(thrown: Error): string | undefined {
     const upper = frames.slice(0, entry < 0 ? FRAMES_MAX : Math.min(entry, FRAMES_MAX))
     const text = upper.join('\n')
     if (text === '') return undefined
-    return storableText(text.length <= STACK_MAX_CHARS ? text : `${cutText(text, STACK_MAX_CHARS)}…`)
+    return storableCut(text, STACK_MAX_CHARS)
   } catch {
     return undefined
   }

@@ -8,9 +8,9 @@ import { BelayError } from '../../errors.ts'
 import { RetryLaterError } from '../../handler-errors.ts'
 import { counted } from '../../words.ts'
 import { retryDelayMs } from '../base/backoff.ts'
-import { serialiseError } from '../base/payload.ts'
 import type { Runtime } from '../base/runtime.ts'
 import { attemptError } from '../base/stack-frames.ts'
+import { serialiseError } from '../base/stored-error.ts'
 
 /** How an attempt ended in the worker. */
 export type AttemptEnd =
