@@ -1,3 +1,4 @@
+import { runInNewContext } from 'node:vm'
 import { memory } from '@belay/testing'
 import {
   createEngine,
@@ -246,6 +247,25 @@ describe('the trace of a run', () => {
       .find(({ name }) => name === 'sale')!
     expect(request.links).toEqual([{ traceId: root.traceId, spanId: root.spanId, link: 'started' }])
     expect(root.links).toEqual([{ traceId: request.traceId, spanId: request.spanId, link: 'caller' }])
+  })
+
+  it('tells an error of another realm by its name and message', async () => {
+    const foreign = define('foreign', { version: 1 }).step('parse', {
+      retry: false,
+      run: () => {
+        throw runInNewContext("new TypeError('no number')")
+      },
+    })
+    const { engine, clock, spans } = await observed([foreign])
+    const run = await engine.run(foreign)
+    await clock.runUntil(run.result().catch(() => {}))
+
+    const span = spans().find(({ name }) => name.startsWith('parse'))!
+    expect(span.status.message).toBe('no number')
+    expect(span.events[0]!.attributes).toMatchObject({
+      'exception.type': 'TypeError',
+      'exception.message': 'no number',
+    })
   })
 
   it('goes on when an operator sends an ended run forward again', async () => {
