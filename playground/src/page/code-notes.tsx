@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { State } from './model.ts'
+import { Scroll } from './scroll.tsx'
 import type { Playground } from './state.ts'
 
 /** Above these, development mode gives numbers of its own. */
@@ -10,20 +11,23 @@ const EVERY_MS = 5_000
 export function CodeNotes({ playground, state }: { readonly playground: Playground; readonly state: State }) {
   const forgotten = useForgotten(playground, state.phase === 'playing')
   const derived = state.runs.find(({ version }) => version >= DERIVED_FROM)
+  if (derived === undefined && forgotten.length === 0) return null
   return (
-    <>
-      {derived && (
-        <p class="weak" role="status">
-          Edited code that changes the steps gets a version of its own, as in development: version{' '}
-          {derived.version} of {derived.workflow}. Runs of version 1 do not go on with it.
-        </p>
-      )}
-      {forgotten.map((sentence) => (
-        <p key={sentence} role="status">
-          {sentence} They wait until their code plays again.
-        </p>
-      ))}
-    </>
+    <div class="code-notes">
+      <Scroll label="Runs of earlier code">
+        {derived && (
+          <p class="weak" role="status">
+            Edited code that changes the steps gets a version of its own, as in development: version{' '}
+            {derived.version} of {derived.workflow}. Runs of version 1 do not go on with it.
+          </p>
+        )}
+        {forgotten.map((sentence) => (
+          <p key={sentence} role="status">
+            {sentence} They wait until their code plays again.
+          </p>
+        ))}
+      </Scroll>
+    </div>
   )
 }
 

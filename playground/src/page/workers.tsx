@@ -13,14 +13,16 @@ const LOOKS = { opening: 's-pending', live: 's-completed', frozen: 's-paused', c
 export function Workers({ playground, state }: { readonly playground: Playground; readonly state: State }) {
   const { refusal, ask } = useAsked()
   const { workers } = state
-  const isFull = workers.filter(({ state }) => state !== 'crashed').length >= WORKERS_MAX
+  const left = workers.filter(({ state }) => state !== 'crashed').length
+  const isFull = left >= WORKERS_MAX
+  const isAlone = workers.length > 0 && left === 0
   return (
     <section class="workers" aria-label="Workers">
       <div class="panel-head">
         <h2>Workers</h2>
         <button
           type="button"
-          class="button"
+          class={isAlone ? 'button main' : 'button'}
           disabled={state.phase !== 'playing' || isFull}
           title={isFull ? 'Six is all that this page takes.' : undefined}
           onClick={() => void ask(() => playground.addWorker())}
@@ -29,6 +31,11 @@ export function Workers({ playground, state }: { readonly playground: Playground
         </button>
       </div>
       <Refusal of={refusal} />
+      {isAlone && (
+        <p class="nobody" role="status">
+          No worker is left: add one, and it takes over once the leases have ended.
+        </p>
+      )}
       <ul>
         {workers.map((worker) => (
           <li key={worker.name} class={`worker ${worker.state}`}>

@@ -118,8 +118,9 @@ function callerOf({ tags }: RunSnapshot): readonly Link[] {
   return [{ context: span, attributes: attributes({ 'belay.link': 'caller' }) }]
 }
 
-/** The tag in which a run carries the trace context of its caller. */
-const TRACEPARENT = /^traceparent:[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/
+/** The tag in which a run carries the trace context of its caller. Version ff and ids that are all zero are none. */
+const TRACEPARENT =
+  /^traceparent:(?!ff)[0-9a-f]{2}-((?!0{32})[0-9a-f]{32})-((?!0{16})[0-9a-f]{16})-([0-9a-f]{2})$/
 
 function parentOf({ id, parentId }: RunSnapshot): readonly Link[] {
   if (parentId === undefined) return []

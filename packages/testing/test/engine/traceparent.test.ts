@@ -95,7 +95,14 @@ describe('the trace context of a caller', () => {
   it('is refused in another form if an option gives it', async () => {
     const { engine } = engines()
     const made = engine()
-    for (const traceparent of ['', 'abc', trace(1).toUpperCase(), `${trace(1)}-00`, 7 as never]) {
+    const [, ...rest] = trace(1).split('-')
+    const forbidden = [
+      trace(0),
+      ['ff', ...rest].join('-'),
+      trace(1).replace('b7ad6b7169203331', '0'.repeat(16)),
+    ]
+    const odd = ['', 'abc', trace(1).toUpperCase(), `${trace(1)}-00`, 7 as never]
+    for (const traceparent of [...odd, ...forbidden]) {
       const start = made.run(workflow, { n: 1 }, { traceparent })
       await expect(start).rejects.toMatchObject({ code: 'invalid_option' })
       const many = made.runMany(workflow, [{ input: { n: 1 }, traceparent }])

@@ -5,7 +5,8 @@ import { watchAnswer } from '../../thenable.ts'
 
 /** The trace context of a run's caller is stored as a tag of the run: it needs no column, and what is not traced has none. */
 const TAG = 'traceparent:'
-const FORMAT = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/
+/** W3C Trace Context forbids version ff, and ids that are all zero. */
+const FORMAT = /^(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/
 
 /** The trace context of a caller, as the W3C writes it. */
 export const traceparent: Kind<string> = {
