@@ -1,6 +1,6 @@
 import { createReadStream, existsSync, statSync } from 'node:fs'
 import { createServer } from 'node:http'
-import { extname, join, normalize } from 'node:path'
+import { extname, join, normalize, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const dist = fileURLToPath(new URL('../dist', import.meta.url))
@@ -18,12 +18,25 @@ const TYPES = {
 export const POLICY =
   "default-src 'none'; script-src 'self' 'wasm-unsafe-eval' blob:; worker-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
 
+/**
+ * Undefined for a target that names nothing within: a target may have any form.
+ * @param {string} target
+ */
+function fileAt(target) {
+  try {
+    const path = decodeURIComponent(target.replace(/[?#].*/s, ''))
+    const file = join(dist, normalize(path.endsWith('/') ? `${path}index.html` : path))
+    return file.startsWith(`${dist}${sep}`) && !file.includes('\0') ? file : undefined
+  } catch {
+    return undefined
+  }
+}
+
 /** Serves `dist/` on 127.0.0.1. Resolves to its address once it listens; rejects if it cannot. */
 export async function servePlayground({ port = 0 } = {}) {
   const server = createServer((request, response) => {
-    const path = decodeURIComponent(new URL(request.url ?? '/', 'http://localhost').pathname)
-    const file = join(dist, normalize(path.endsWith('/') ? `${path}index.html` : path))
-    if (!file.startsWith(dist) || !existsSync(file) || !statSync(file).isFile()) {
+    const file = fileAt(request.url ?? '/')
+    if (file === undefined || !existsSync(file) || !statSync(file).isFile()) {
       response.writeHead(404, { 'content-type': 'text/plain' }).end('There is nothing at this address.\n')
       return
     }

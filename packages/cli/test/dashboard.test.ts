@@ -1,4 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { oddRequests, sendAll } from '../../dashboard/test/setup/odd-requests.ts'
 import { belay } from './setup/belay.ts'
 import { type Shop, shop } from './setup/shop.ts'
 
@@ -65,5 +66,25 @@ describe('belay dashboard', () => {
     })
     expect(status).toBe(421)
     await letIn(at)
+  })
+
+  it('goes on after any request, with and without a session', async () => {
+    const at = await opened(await shop())
+    await sendAll(Number(at.port), oddRequests(at.host))
+    const cookie = await letIn(at)
+    const inside = oddRequests(at.host).map((text) => text.replace('\r\n', `\r\ncookie: ${cookie}\r\n`))
+    await sendAll(Number(at.port), inside)
+
+    expect((await fetch(new URL('/api/session', at), { headers: { cookie } })).status).toBe(200)
+  })
+
+  it('leaves the session of another dashboard in the same browser as it is', async () => {
+    const [one, other] = [await opened(await shop()), await opened(await shop())]
+    const cookies = [await letIn(one), await letIn(other)]
+
+    expect(new Set(cookies.map((cookie) => cookie.split('=')[0])).size).toBe(2)
+    const cookie = cookies.join('; ')
+    for (const at of [one, other])
+      expect((await fetch(new URL('/api/session', at), { headers: { cookie } })).status).toBe(200)
   })
 })

@@ -34,7 +34,12 @@ async function answer(
   response: ServerResponse,
   signal: AbortSignal,
 ): Promise<void> {
-  const { status, headers, body } = await handler(await fetchRequest(request, signal))
+  const address = addressOf(request)
+  if (address === undefined || UNFETCHABLE.has(request.method ?? '')) {
+    response.writeHead(400, { connection: 'close' }).end()
+    return
+  }
+  const { status, headers, body } = await handler(await fetchRequest(request, address, signal))
   // The rest of a body that is too large is not waited for.
   if (!request.complete) headers.set('connection', 'close')
   response.writeHead(status, Object.fromEntries(headers))
@@ -45,17 +50,28 @@ async function answer(
   response.end(sent)
 }
 
-async function fetchRequest(request: MountedRequest, signal: AbortSignal): Promise<Request> {
-  const { method = 'GET', originalUrl, url = '/', socket } = request
+/** Fetch has no requests of these methods. */
+const UNFETCHABLE: ReadonlySet<string> = new Set(['CONNECT', 'TRACE', 'TRACK'])
+
+/** Undefined if the request names a host that cannot be one. */
+function addressOf({ originalUrl, url = '/', socket, headers }: MountedRequest): URL | undefined {
   const scheme = 'encrypted' in socket && socket.encrypted === true ? 'https' : 'http'
-  const { host = 'localhost' } = request.headers
+  const { host = 'localhost' } = headers
   const path = originalUrl ?? url
+  try {
+    // As a path: `//host` would be another host.
+    return new URL(`${scheme}://${host}${path.startsWith('/') ? path : '/'}`)
+  } catch {
+    return undefined
+  }
+}
+
+async function fetchRequest(request: MountedRequest, address: URL, signal: AbortSignal): Promise<Request> {
+  const { method = 'GET' } = request
   const headers = new Headers()
   for (const [name, value] of Object.entries(request.headers)) {
     for (const one of [value ?? []].flat()) if (!name.startsWith(':')) headers.append(name, one)
   }
-  // As a path: `//host` would be another host.
-  const address = new URL(`${scheme}://${host}${path.startsWith('/') ? path : '/'}`)
   const hasBody = method !== 'GET' && method !== 'HEAD'
   return new Request(address, {
     method,

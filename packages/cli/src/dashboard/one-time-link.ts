@@ -1,8 +1,6 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 
-const COOKIE = 'belay'
-
 /**
  * Lets in whoever opens the printed address first, and nobody else: the token in it works once and becomes a cookie. A request that names another host is
  * refused, so that no other site’s name can be made to lead here.
@@ -11,9 +9,12 @@ export class OneTimeLink {
   readonly #session = randomBytes(32).toString('base64url')
   #token: string | undefined = randomBytes(24).toString('base64url')
   #hosts: readonly string[] = []
+  #cookie = 'belay'
   #url = ''
 
   at(port: number): void {
+    // A browser sends the cookies of all ports: each dashboard has a name of its own.
+    this.#cookie = `belay-${port}`
     this.#hosts = [`127.0.0.1:${port}`, `localhost:${port}`]
     this.#url = `http://127.0.0.1:${port}/?token=${this.#token}`
   }
@@ -24,8 +25,8 @@ export class OneTimeLink {
 
   /** Whether a request with this cookie header is of the browser that was let in. */
   isOpen(cookies: string | null): boolean {
-    const own = (cookies ?? '').split(/;\s*/).find((pair) => pair.startsWith(`${COOKIE}=`))
-    return own !== undefined && isSame(own.slice(COOKIE.length + 1), this.#session)
+    const own = (cookies ?? '').split(/;\s*/).find((pair) => pair.startsWith(`${this.#cookie}=`))
+    return own !== undefined && isSame(own.slice(this.#cookie.length + 1), this.#session)
   }
 
   /** Answers a request with the token, and one for another host. Returns whether it did. */
@@ -34,7 +35,8 @@ export class OneTimeLink {
       response.writeHead(421, { 'content-type': 'text/plain' }).end('This address is for 127.0.0.1 alone.\n')
       return true
     }
-    const token = new URL(request.url ?? '/', this.#url).searchParams.get('token')
+    // Not by URL(): a target may have any form, and `//` is none that it takes.
+    const token = new URLSearchParams(/\?(.*)/s.exec(request.url ?? '')?.[1] ?? '').get('token')
     if (token === null || this.isOpen(request.headers.cookie ?? null)) return false
     if (this.#token === undefined || !isSame(token, this.#token)) {
       response
@@ -46,7 +48,7 @@ export class OneTimeLink {
     response
       .writeHead(303, {
         location: '/',
-        'set-cookie': `${COOKIE}=${this.#session}; HttpOnly; SameSite=Strict; Path=/`,
+        'set-cookie': `${this.#cookie}=${this.#session}; HttpOnly; SameSite=Strict; Path=/`,
         'cache-control': 'no-store',
       })
       .end()
