@@ -28,7 +28,7 @@ describe.skipIf(noBrowser)(`a full screen${noBrowser ? `: ${noBrowser}` : ''}`, 
       const page = await open()
 
       await page.getByRole('button', { name: 'Start 20' }).click()
-      await page.locator('.chip').nth(19).waitFor()
+      await page.locator('.chip').nth(11).waitFor()
 
       expect(await sideways(page)).toBe(0)
     })
@@ -77,15 +77,19 @@ async function forgetVersions(page: Page, count: number): Promise<void> {
   await page.locator('.chip').first().waitFor()
   await sql(
     page,
-    `insert into belay.workflow_definitions
-     select (jsonb_populate_record(d, jsonb_build_object('id', gen_random_uuid(), 'name', 'older-' || n))).*
-     from (select * from belay.workflow_definitions limit 1) d, generate_series(1, ${count}) n returning id`,
+    `insert into belay.workflow_definitions overriding system value select older.*
+     from (select to_jsonb(d) as own from belay.workflow_definitions d limit 1) d, generate_series(1, ${count}) n,
+       jsonb_populate_record(null::belay.workflow_definitions,
+         d.own || jsonb_build_object('id', 1000 + n, 'name', 'older-' || n)) older
+     returning id`,
   )
   await sql(
     page,
-    `insert into belay.workflow_runs
-     select (jsonb_populate_record(r, jsonb_build_object('id', gen_random_uuid(), 'definition_id', d.id, 'key', null))).*
-     from (select * from belay.workflow_runs where status = 'running' limit 1) r, belay.workflow_definitions d
+    `insert into belay.workflow_runs select older.*
+     from (select to_jsonb(r) as own from belay.workflow_runs r where status = 'running' limit 1) r,
+       belay.workflow_definitions d,
+       jsonb_populate_record(null::belay.workflow_runs,
+         r.own || jsonb_build_object('id', gen_random_uuid(), 'definition_id', d.id, 'key', null)) older
      where d.name like 'older-%' returning id`,
   )
 }

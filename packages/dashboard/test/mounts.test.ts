@@ -7,10 +7,11 @@ import fastify from 'fastify'
 import { Hono } from 'hono'
 import Koa from 'koa'
 import mounted from 'koa-mount'
-import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { Session } from '../src/api.ts'
 import { type DashboardHandler, toNodeHandler } from '../src/index.ts'
 import { opened } from './setup/calls.ts'
+import { oddRequests, sendAll } from './setup/odd-requests.ts'
 import { type Shop, shop } from './setup/shop.ts'
 
 /** Opens a server with the dashboard below `/ops/belay`, and gives its address. */
@@ -161,4 +162,16 @@ describe('node:http', () => {
     })
     expect(status).toBe(200)
   })
+})
+
+test('any request is answered or refused, none ends the process, and none is logged', async () => {
+  const logged = vi.spyOn(console, 'error').mockImplementation(() => {})
+  onTestFinished(() => logged.mockRestore())
+  const url = await listening(toNodeHandler(handler))
+  const { host, port } = new URL(url)
+
+  await sendAll(Number(port), oddRequests(host))
+
+  expect((await fetch(`${url}/ops/belay/api/session`)).status).toBe(200)
+  expect(logged.mock.calls).toEqual([])
 })

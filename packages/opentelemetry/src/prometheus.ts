@@ -27,7 +27,8 @@ const CALL = 'metricsHandler()'
 /**
  * Serves the metrics of an engine for Prometheus, with prom-client and without OpenTelemetry. It counts from this call on, so call it before
  * `engine.start()`. Each scrape reads the store, for at most 5 s: if it does not answer, the response is still 200, `belay_store_up` is 0, and the gauges
- * of the store are missing. Scrapes within one second share a reading. A register that fails is logged and answered with 500.
+ * of the store are missing. Scrapes within one second share one answer. A register that fails is logged and answered with 500. While 50 answers of
+ * `node` are on their way to slow readers, the next scrape is answered with 503 and `retry-after`.
  *
  * Another handler of the same engine with the same register counts nothing twice.
  *
@@ -46,13 +47,24 @@ export function metricsHandler(engine: Engine, options: MetricsHandlerOptions = 
   checkEngine(CALL, engine)
   const register = registerOf(options)
   const stop = expose(CALL, engine, register)
+  const scrapes = new Scrapes(register)
   const handle = async ({ method }: Request) => {
-    const { status, headers, body } = await answer(register, method)
-    return new Response(body, { status, headers })
+    const { status, headers, body } = await answer(scrapes, method)
+    // A Blob is shared by the answers that are read from it; bytes would be copied for each.
+    return new Response(method === 'HEAD' ? null : body.blob, { status, headers })
   }
+  let open = 0
   const node = (request: IncomingMessage, response: ServerResponse) => {
-    void answer(register, request.method).then(({ status, headers, body }) => {
-      response.writeHead(status, headers).end(body)
+    if (open >= OPEN_MAX) {
+      response.writeHead(503, { ...TEXT, 'retry-after': '1' }).end('Too many scrapes are being answered.\n')
+      return
+    }
+    open += 1
+    response.once('close', () => {
+      open -= 1
+    })
+    void answer(scrapes, request.method).then(({ status, headers, body }) => {
+      response.writeHead(status, headers).end(request.method === 'HEAD' ? undefined : body.bytes)
     })
   }
   return Object.assign(handle, { node, stop })
@@ -79,31 +91,72 @@ function registerOf(options: unknown): Registry {
   return register
 }
 
+/** Answers of `node` under way. A scraper asks once in many seconds. */
+const OPEN_MAX = 50
+const FRESH_MS = 1_000
+
 interface Answer {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
-  /** Null for HEAD. */
-  readonly body: string | null
+  readonly body: Body
+}
+
+interface Body {
+  readonly bytes: Uint8Array<ArrayBuffer>
+  readonly blob: Blob
 }
 
 const TEXT = { 'content-type': 'text/plain; charset=utf-8' }
 
+/** What a register says, once for all who ask within a second: with hundreds of workflows it takes a tenth of a second to write. */
+class Scrapes {
+  readonly #register: Registry
+  #newest: Promise<Answer> | undefined
+  #freshUntil = 0
+
+  constructor(register: Registry) {
+    this.#register = register
+  }
+
+  /** Rejects as the register does. A failure is not kept. */
+  read(): Promise<Answer> {
+    if (this.#newest !== undefined && performance.now() < this.#freshUntil) return this.#newest
+    const own = this.#written()
+    this.#newest = own
+    // While it is being read, everybody waits for the same.
+    this.#freshUntil = Number.POSITIVE_INFINITY
+    const end = (freshMs: number) => {
+      if (this.#newest === own) this.#freshUntil = performance.now() + freshMs
+    }
+    own.then(
+      () => end(FRESH_MS),
+      () => end(0),
+    )
+    return own
+  }
+
+  async #written(): Promise<Answer> {
+    const text = await this.#register.metrics()
+    return { status: 200, headers: { 'content-type': this.#register.contentType }, body: bodyOf(text) }
+  }
+}
+
+function bodyOf(text: string): Body {
+  const bytes = new TextEncoder().encode(text)
+  return { bytes, blob: new Blob([bytes]) }
+}
+
 /** Never rejects. */
-async function answer(register: Registry, method: string | undefined): Promise<Answer> {
+async function answer(scrapes: Scrapes, method: string | undefined): Promise<Answer> {
   if (method !== 'GET' && method !== 'HEAD') {
     const headers = { ...TEXT, allow: 'GET, HEAD' }
-    return { status: 405, headers, body: 'Metrics are read with GET.\n' }
+    return { status: 405, headers, body: bodyOf('Metrics are read with GET.\n') }
   }
-  const body = (text: string) => (method === 'HEAD' ? null : text)
   try {
-    const text = await register.metrics()
-    return { status: 200, headers: { 'content-type': register.contentType }, body: body(text) }
+    return await scrapes.read()
   } catch (error) {
     console.error('The metrics could not be collected.', error)
-    return {
-      status: 500,
-      headers: TEXT,
-      body: body('The metrics could not be collected. The log of this process says why.\n'),
-    }
+    const body = bodyOf('The metrics could not be collected. The log of this process says why.\n')
+    return { status: 500, headers: TEXT, body }
   }
 }

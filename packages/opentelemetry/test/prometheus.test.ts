@@ -1,14 +1,15 @@
 import { execFile } from 'node:child_process'
-import { once } from 'node:events'
+import { EventEmitter, once } from 'node:events'
 import { readFileSync } from 'node:fs'
-import { createServer } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { promisify } from 'node:util'
 import { memory } from '@belay/testing'
 import { createEngine, type Engine } from '@belay/workflow'
 import { AggregationTemporality } from '@opentelemetry/sdk-metrics'
-import { Counter, Registry } from 'prom-client'
+import { Counter, Gauge, Registry } from 'prom-client'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { oddRequests, sendAll } from '../../dashboard/test/setup/odd-requests.ts'
 import { INSTRUMENTS, type Instrument, type InstrumentName } from '../src/metrics/instruments.ts'
 import { type MetricsHandler, metricsHandler, prometheusName } from '../src/prometheus.ts'
 import { isInstalled, order, store, worked } from './setup/measured.ts'
@@ -92,6 +93,50 @@ describe('metricsHandler()', () => {
     ])
     const post = await fetch(url, { method: 'POST', body: 'x' })
     expect([post.status, post.headers.get('allow')]).toEqual([405, 'GET, HEAD'])
+  })
+
+  it('writes one answer for all who scrape within a second', async () => {
+    let collected = 0
+    const register = new Registry()
+    const collect = () => {
+      collected += 1
+    }
+    new Gauge({ name: 'app_gauge', help: 'A gauge', registers: [register], collect }).set(1)
+    const { engine } = idle()
+    const handle = metricsHandler(engine, { register })
+
+    const scrape = async () => (await handle(new Request('http://localhost/'))).text()
+    const texts = await Promise.all(Array.from({ length: 50 }, scrape))
+    texts.push(await scrape())
+
+    expect(collected).toBe(1)
+    expect(new Set(texts).size).toBe(1)
+    expect(texts[0]).toContain('app_gauge 1')
+  })
+
+  it('answers 503 with retry-after while 50 slow readers are being answered', async () => {
+    const { engine } = idle()
+    const handler = metricsHandler(engine)
+    const slow = Array.from({ length: 50 }, () => answerTo(handler))
+
+    const next = answerTo(handler)
+    expect(next.head).toEqual([503, expect.objectContaining({ 'retry-after': '1' })])
+
+    slow[0]!.leave()
+    const later = answerTo(handler)
+    await vi.waitFor(() => expect(later.head).toEqual([200, expect.anything()]), 10_000)
+  })
+
+  it('goes on after any request', async () => {
+    const { engine } = idle()
+    const server = createServer(metricsHandler(engine).node).listen(0, '127.0.0.1')
+    onTestFinished(() => void server.close())
+    await once(server, 'listening')
+    const { port } = server.address() as AddressInfo
+
+    await sendAll(port, oddRequests(`127.0.0.1:${port}`))
+
+    expect((await fetch(`http://127.0.0.1:${port}/metrics`)).status).toBe(200)
   })
 
   it('serves Fetch in the same way', async () => {
@@ -259,4 +304,19 @@ function refusal(call: () => unknown): unknown {
     return error
   }
   return undefined
+}
+
+/** A reader that is answered and reads nothing until it leaves. */
+function answerTo({ node }: MetricsHandler) {
+  const response = new EventEmitter() as EventEmitter & { head?: unknown }
+  const writable = Object.assign(response, {
+    writeHead(...head: readonly unknown[]) {
+      response.head = head
+      return writable
+    },
+    end() {},
+    leave: () => response.emit('close'),
+  })
+  node({ method: 'GET' } as IncomingMessage, writable as unknown as ServerResponse)
+  return writable
 }
