@@ -1,5 +1,6 @@
 import { Hono } from 'hono'
 import { pageResponse } from './assets.ts'
+import { Lane } from './lane.ts'
 import { checkOptions, type DashboardOptions, type Viewer, viewerOf } from './options.ts'
 import { notAllowed, notFound, problemResponse, RequestError } from './problem.ts'
 import { routeActions } from './routes/actions.ts'
@@ -40,14 +41,21 @@ export type DashboardHandler = (request: Request) => Promise<Response>
 export function dashboard(options: DashboardOptions): DashboardHandler {
   const settings = checkOptions(options)
   const api = apiOf(new Served(settings))
+  const lane = new Lane()
   return async (request) => {
     try {
       const path = pathBelow(settings.basePath, request.url)
       const isApi = path === '/api' || path.startsWith('/api/')
       const viewer = await viewerOf(settings, request)
       if (viewer === null) return secured(unauthorized(isApi))
-      if (isApi) return secured(await api.fetch(request, viewer))
-      if (request.method !== 'GET' && request.method !== 'HEAD') throw notAllowed('GET', 'HEAD')
+      const isRead = request.method === 'GET' || request.method === 'HEAD'
+      if (isApi) {
+        const answer = async () => api.fetch(request, viewer)
+        return secured(
+          await (isRead ? lane.within({ by: viewer.by, signal: request.signal }, answer) : answer()),
+        )
+      }
+      if (!isRead) throw notAllowed('GET', 'HEAD')
       return secured(pageResponse(path, settings.basePath))
     } catch (error) {
       return secured(problemResponse(error))

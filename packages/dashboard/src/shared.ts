@@ -5,6 +5,7 @@ const KEPT_MAX = 1_000
 export class Shared {
   readonly #now: () => number
   #reads = new Map<string, Read>()
+  #forgotAt = 0
   #writes = 0
 
   constructor(now: () => number = () => performance.now()) {
@@ -40,15 +41,23 @@ export class Shared {
     this.#writes += 1
   }
 
+  /** How many answers are kept. */
+  get size(): number {
+    return this.#reads.size
+  }
+
   /** How many there have been. */
   get writes(): number {
     return this.#writes
   }
 
+  /** Once a second what is over, and at once what is too many. */
   #forgetOld(): void {
-    if (this.#reads.size <= KEPT_MAX) return
+    const now = this.#now()
+    if (this.#reads.size <= KEPT_MAX && now < this.#forgotAt + FRESH_MS) return
+    this.#forgotAt = now
     for (const [key, { until }] of this.#reads) {
-      if (until !== undefined && until <= this.#now()) this.#reads.delete(key)
+      if (until !== undefined && until <= now) this.#reads.delete(key)
     }
     // So many different reads within a second: the oldest are the least likely to be asked for again.
     for (const key of this.#reads.keys()) {

@@ -61,12 +61,32 @@ describe('what changed since a reading', () => {
     }
   })
 
-  test('a run that was forgotten in between is sent whole', () => {
+  test('a run that was forgotten in between is sent whole: others are large, or it was not looked at for ten minutes', () => {
+    const time = { now: 0 }
+    const large = { ...second, name: 'x'.repeat(1024 * 1024) }
+    for (const pass of [
+      (revisions: Revisions) => {
+        for (let n = 0; n < 40; n += 1) revisions.next(`run ${n}`, [large])
+      },
+      (revisions: Revisions) => {
+        time.now += 10 * 60_000 + 1
+        revisions.next('other', [second])
+      },
+    ]) {
+      const revisions = new Revisions(() => time.now)
+      const one = revisions.next('run', [first])
+      pass(revisions)
+      const again = revisions.next('run', [first])
+      expect(revisions.changed([first], again, revisions.nameOf(one))).toBeUndefined()
+    }
+  })
+
+  test('a run that alone is larger than what is kept is compared with itself', () => {
     const revisions = new Revisions()
-    const one = revisions.next('run', [first])
-    for (let n = 0; n < 200; n += 1) revisions.next(`run ${n}`, [second])
-    const again = revisions.next('run', [first])
-    expect(revisions.changed([first], again, revisions.nameOf(one))).toBeUndefined()
+    const large = { ...second, name: 'x'.repeat(33 * 1024 * 1024) }
+    const one = revisions.next('run', [large])
+    const two = revisions.next('run', [large])
+    expect(revisions.changed([large], two, revisions.nameOf(one))).toEqual([])
   })
 
   test('the page puts changed steps where they stood, and leaves the others the same objects', () => {

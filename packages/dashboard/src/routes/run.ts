@@ -3,7 +3,7 @@ import type { OfferedHere, OpenStep, RunLink, RunPage } from '../api.ts'
 import { CAPABILITY_OF, isVerb } from '../capabilities.ts'
 import { notAllowed, notFound } from '../problem.ts'
 import { onlyOne } from '../query.ts'
-import { type App, type Call, queryOf, runNamed, type Served } from '../served.ts'
+import { type App, type Call, ID, queryOf, runNamed, type Served } from '../served.ts'
 import { historyEntry } from '../view/history.ts'
 import { Revisions } from '../view/revisions.ts'
 import type { Texts } from '../view/texts.ts'
@@ -19,11 +19,15 @@ export function routeRun(app: App, served: Served): void {
     .get('/api/runs/:name', async (call) => {
       const seen = onlyOne('seen', queryOf(call, ['seen']).seen)
       const name = call.req.param('name')
+      // By its id: a run has as many names as its address has spellings.
+      const { id } = ID.test(name)
+        ? { id: name.toLowerCase() }
+        : await served.read(call, `named ${name}`, () => runNamed(served.engine, name))
       const read = async (texts: Texts) => {
-        const page = await pageOf(served, (await runNamed(served.engine, name)).id, texts)
-        return { page, revision: revisions.next(`${texts.isShown} ${name}`, page.run.steps) }
+        const page = await pageOf(served, id, texts)
+        return { page, revision: revisions.next(`${texts.isShown} ${id}`, page.run.steps) }
       }
-      const { page, revision } = await served.read(call, `run ${name}`, read)
+      const { page, revision } = await served.read(call, `run ${id}`, read)
       const answer = { ...forViewer(page, call), revision: revisions.nameOf(revision) }
       const steps = seen === undefined ? undefined : revisions.changed(page.run.steps, revision, seen)
       return Response.json(

@@ -1,6 +1,9 @@
 import type { ViewRun } from '@belay/graph-view'
 
-const RUNS_MAX = 200
+/** Characters of steps that are kept, of all runs: beyond, the runs that were looked at longest ago are sent whole again. */
+const CHARS_MAX = 32 * 1024 * 1024
+/** A run that nobody looks at any more is forgotten. */
+const UNSEEN_MS = 10 * 60_000
 
 type Steps = ViewRun['steps']
 
@@ -10,6 +13,8 @@ export interface Revision {
   /** The first reading that this one can be compared with. */
   readonly first: number
   readonly steps: ReadonlyMap<string, { readonly text: string; readonly since: number }>
+  readonly chars: number
+  readonly at: number
 }
 
 /** What has changed between readings of the same run: a large one that is looked at is sent whole only once. */
@@ -17,27 +22,42 @@ export class Revisions {
   /** Readings of another process cannot be compared with these. */
   readonly #process = globalThis.crypto.randomUUID().slice(0, 8)
   readonly #newest = new Map<string, Revision>()
+  readonly #now: () => number
   #readings = 0
+  #chars = 0
 
-  /** Takes a reading. `key` names the run and who may see it so. */
+  constructor(now: () => number = () => performance.now()) {
+    this.#now = now
+  }
+
+  /** Takes a reading. `key` names the run by its id, and who may see it so. */
   next(key: string, steps: Steps): Revision {
     this.#readings += 1
     const number = this.#readings
     const before = this.#newest.get(key)
     // A run that was migrated has other steps.
     const isSame = before?.steps.size === steps.length && steps.every(({ name }) => before.steps.has(name))
-    const revision = {
-      number,
-      first: isSame ? before.first : number,
-      steps: new Map(steps.map((step) => [step.name, sinceWhen(step, number, before)])),
-    }
-    this.#newest.delete(key)
+    const kept = new Map(steps.map((step) => [step.name, sinceWhen(step, number, before)]))
+    const chars = [...kept.values()].reduce((sum, { text }) => sum + text.length, 0)
+    const revision = { number, first: isSame ? before.first : number, steps: kept, chars, at: this.#now() }
+    this.#forget(key)
     this.#newest.set(key, revision)
-    for (const oldest of this.#newest.keys()) {
-      if (this.#newest.size <= RUNS_MAX) break
-      this.#newest.delete(oldest)
-    }
+    this.#chars += chars
+    this.#forgetOld(key)
     return revision
+  }
+
+  #forgetOld(newest: string): void {
+    for (const [key, { at }] of this.#newest) {
+      const isUnseen = at < this.#now() - UNSEEN_MS
+      if (key === newest || (this.#chars <= CHARS_MAX && !isUnseen)) return
+      this.#forget(key)
+    }
+  }
+
+  #forget(key: string): void {
+    this.#chars -= this.#newest.get(key)?.chars ?? 0
+    this.#newest.delete(key)
   }
 
   nameOf({ number }: Revision): string {
