@@ -1,42 +1,33 @@
 import { ASSETS } from './assets.generated.ts'
 
-/** A file of the page. */
-export interface Asset {
-  readonly body: string
-  readonly type: string
-  readonly etag: string
-}
-
-const known = new Map<string, Asset>()
-
-/** The file at a path below the base path, without a slash before it; undefined if the page has no such file. */
-export function asset(path: string): Asset | undefined {
-  if (!Object.hasOwn(ASSETS, path)) return undefined
-  const seen = known.get(path)
-  if (seen !== undefined) return seen
-  const { type, body } = ASSETS[path]!
-  const made: Asset = { body, type, etag: `"${hash(body)}"` }
-  known.set(path, made)
-  return made
-}
-
-/** FNV-1a: it tells versions of a file apart, and guards nothing. */
-function hash(text: string): string {
-  let value = 0x811c9dc5
-  for (let index = 0; index < text.length; index += 1) {
-    value = Math.imul(value ^ text.charCodeAt(index), 0x01000193) >>> 0
-  }
-  return value.toString(16).padStart(8, '0')
-}
-
 /** The answer to a path that is no route: its file, or the page itself, whose routes are the browser's. */
-export function pageResponse(path: string, basePath: string): Response {
+export async function pageResponse(path: string, basePath: string, request: Request): Promise<Response> {
   const name = path.replace(/^\//, '')
-  const found = name === 'index.html' ? undefined : asset(name)
-  const { body, type, etag } = found ?? asset('index.html')!
-  const isPage = found === undefined
-  const shown = isPage ? basedPage(body, escaped(`${basePath}/`)) : body
-  return new Response(shown, { headers: { 'content-type': type, ...(isPage ? {} : { etag }) } })
+  if (name !== 'index.html' && Object.hasOwn(ASSETS, name)) return fileResponse(name, request)
+  const { type, body } = ASSETS['index.html']!
+  return new Response(basedPage(body, escaped(`${basePath}/`)), { headers: { 'content-type': type } })
+}
+
+/** Its name carries a hash of its content: a browser that has it need not ask again. */
+async function fileResponse(name: string, { headers }: Request): Promise<Response> {
+  const { type, body } = ASSETS[name]!
+  const kept = {
+    'content-type': type,
+    'cache-control': 'private, max-age=31536000, immutable',
+    vary: 'accept-encoding',
+  }
+  // Not every runtime can compress.
+  const isPacked = 'CompressionStream' in globalThis && /\bgzip\b/.test(headers.get('accept-encoding') ?? '')
+  if (!isPacked) return new Response(body, { headers: kept })
+  const packed = gzipped.get(name) ?? gzip(body)
+  gzipped.set(name, packed)
+  return new Response(await packed, { headers: { ...kept, 'content-encoding': 'gzip' } })
+}
+
+const gzipped = new Map<string, Promise<Blob>>()
+
+function gzip(text: string): Promise<Blob> {
+  return new Response(new Blob([text]).stream().pipeThrough(new CompressionStream('gzip'))).blob()
 }
 
 /**

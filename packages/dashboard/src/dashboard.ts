@@ -56,7 +56,7 @@ export function dashboard(options: DashboardOptions): DashboardHandler {
         )
       }
       if (!isRead) throw notAllowed('GET', 'HEAD')
-      return secured(pageResponse(path, settings.basePath))
+      return secured(await pageResponse(path, settings.basePath, request))
     } catch (error) {
       return secured(problemResponse(error))
     }

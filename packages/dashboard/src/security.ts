@@ -8,11 +8,13 @@ const HEADERS: Readonly<Record<string, string>> = {
   'referrer-policy': 'no-referrer',
 }
 
-/** The same answer with the headers that every answer has. */
+/** The same answer with the headers that every answer has. One that may be kept says so itself. */
 export function secured(response: Response): Response {
   const { status, body } = response
   const headers = new Headers(response.headers)
-  for (const [name, value] of Object.entries(HEADERS)) headers.set(name, value)
+  for (const [name, value] of Object.entries(HEADERS)) {
+    if (name !== 'cache-control' || !headers.has(name)) headers.set(name, value)
+  }
   return new Response(body, { status, headers })
 }
 
