@@ -7,9 +7,9 @@ import { lead } from '../terminal/lead.ts'
 import { safe } from '../terminal/text.ts'
 
 /** `belay doctor`. */
-export async function run({ connect, out }: Call): Promise<ExitStatus | undefined> {
+export async function run({ connect, out, quote }: Call): Promise<ExitStatus | undefined> {
   const store = await connect()
-  const report = await store.engine.doctor()
+  const report = await store.engine.doctor({ quote })
   const status = statusOf(report)
   if (out.json) {
     out.document(report)

@@ -9,11 +9,11 @@ import { safe, wrap } from '../terminal/text.ts'
 import { span } from '../terminal/time.ts'
 
 /** `belay explain`. */
-export async function run({ args, connect, flags, out }: Call): Promise<ExitStatus | undefined> {
+export async function run({ args, connect, flags, out, quote }: Call): Promise<ExitStatus | undefined> {
   const store = await connect()
   const found = await runNamed(store, args['run']!)
   const itemsMax = flags.all ? 10_000 : undefined
-  const explanation = await store.engine.explain(found.id, { itemsMax })
+  const explanation = await store.engine.explain(found.id, { itemsMax, quote })
   if (out.json) {
     out.document(explanation)
     return

@@ -3,7 +3,6 @@ import {
   type RunSnapshot,
   type RunSummary,
   type RunWithSteps,
-  type SerialisedError,
   type StepState,
   undoReport,
 } from '@belay/workflow'
@@ -11,12 +10,11 @@ import type { RunPage } from '../api.ts'
 import type { Texts } from './texts.ts'
 
 /** One sentence about a run that goes on: what it waits for. */
-export function whyOpen(explanation: Explanation, texts: Texts): string {
-  const { steps, sentence } = explanation
+export function whyOpen({ steps, sentence }: Explanation): string {
   // The step that needs somebody says more than the run; one that waits for other steps says less.
   const first =
     steps.find(({ actions }) => actions.length > 0) ?? steps.find(({ reason }) => reason !== 'dependency')
-  return texts.sentence(first?.sentence ?? sentence, errorsIn(explanation))
+  return first?.sentence ?? sentence
 }
 
 /**
@@ -66,11 +64,6 @@ function names(steps: readonly StepState[]): string {
   const [first, ...others] = steps.map(({ name }) => `"${name}"`)
   if (first === undefined) return 'a step'
   return others.length === 0 ? first : `${first} and ${others.length} more`
-}
-
-/** All errors that the sentences of an explanation may quote. */
-export function errorsIn({ steps }: Explanation): readonly SerialisedError[] {
-  return steps.flatMap(({ error }) => error ?? [])
 }
 
 export function hasEnded({ finishedAt }: Pick<RunSummary, 'finishedAt'>): boolean {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { RunRecord, StepRecord, StoredRun, WorkerRecord } from '../../src/adapter/index.ts'
 import { explainRun } from '../../src/engine/diagnosis/explain/explain.ts'
+import { quoteInFull } from '../../src/engine/diagnosis/quote.ts'
 import { FAILED, runToChange } from './control/run-to-change.ts'
 
 const NOW = 10_000
@@ -33,7 +34,7 @@ function explain(
     output: null,
     error: null,
   }))
-  return explainRun({ run: record, steps, shape: found.shape, workers, now: NOW })
+  return explainRun({ run: record, steps, shape: found.shape, workers, quote: quoteInFull, now: NOW })
 }
 
 function first(...args: Parameters<typeof explain>) {
@@ -193,8 +194,14 @@ describe('explaining a run with end steps that ended a moment ago', () => {
     const { run, steps, shape } = runToChange({ status: 'completed', finishedAt: 5_000 }, {}, NOW)
     const rows = steps.map((step) => ({ ...step, undo: null, output: null, error: null }))
     const record: RunRecord = { ...run, status: 'completed', input: null }
-    return explainRun({ run: record, steps: rows, shape: { ...shape, endSteps: true }, workers, now: NOW })
-      .sentence
+    return explainRun({
+      run: record,
+      steps: rows,
+      shape: { ...shape, endSteps: true },
+      workers,
+      quote: quoteInFull,
+      now: NOW,
+    }).sentence
   }
 
   it('says that they are about to begin, or that no worker can begin them', () => {

@@ -66,7 +66,7 @@ function explainInOrder(found: RunToExplain): Explanation {
     skipped: steps.filter(({ status }) => status === 'skipped').map(explainSkip),
     continued: steps
       .filter(({ status }, place) => status === 'failed' && continuesPast(found.shape.steps[place]!))
-      .map(explainFailure),
+      .map((step) => explainFailure(step, found.quote)),
     ...(found.followUp === undefined ? {} : { followUp: found.followUp }),
   }
 }
@@ -131,7 +131,7 @@ function standing(found: RunToExplain, open: number): string {
     case 'failed':
     case 'compensated':
     case 'cancelled':
-      return `has ended as ${run.status}${whyEnded(run)}${mayBeRetried(found)}`
+      return `has ended as ${run.status}${whyEnded(found)}${mayBeRetried(found)}`
   }
 }
 
@@ -162,11 +162,13 @@ function parkedStanding(found: RunToExplain, open: number): string {
 }
 
 /** Names the step that failed. */
-function whyEnded({ cause }: RunToExplain['run']): string {
+function whyEnded({ run: { cause }, quote }: RunToExplain): string {
   if (cause === null) return ''
   const told = JSON.parse(cause) as RunCause
   if (told.type === 'limit_reached') return `, because ${limitReached(told)}`
-  return told.type === 'step_failed' ? `, because "${told.step}" failed (${told.error.message})` : ''
+  if (told.type !== 'step_failed') return ''
+  const { step, error } = told
+  return `, because "${step}" failed (${quote({ ...error, what: 'error', step })})`
 }
 
 /** A paused run that was stopped has a cause. */
