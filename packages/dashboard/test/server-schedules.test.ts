@@ -77,7 +77,9 @@ describe('what is planned', () => {
   test('why a firing failed may quote its input: without payloads.read nobody sees it', async () => {
     const blind = opened({ engine: at.caller }, [])
     const page = await read<SchedulePage>(blind, path('hourly-sync'))
-    expect(page.firings[0]!.reason).toBe('It could not start a run: only who may read payloads sees the reason.')
+    expect(page.firings[0]!.reason).toBe(
+      'It could not start a run: only who may read payloads sees the reason.',
+    )
     expect(JSON.stringify(await read(blind, 'schedules'))).not.toContain('4711')
     const redact = () => 'hidden by the host'
     const redacted = await read<SchedulePage>(opened({ engine: at.caller, redact }), path('hourly-sync'))

@@ -5,6 +5,7 @@ import {
   type RunWithSteps,
   type StepState,
   undoReport,
+  type WorkerSnapshot,
 } from '@belay/workflow'
 import type { RunPage } from '../api.ts'
 import type { Texts } from './texts.ts'
@@ -20,7 +21,23 @@ export function whyOpen({ steps, sentence }: Explanation): string {
 /**
  * The same from the states of its steps alone, for a list: `"packItem": 3 of 12 items are done.` An explanation says more, but costs some reads for each run.
  */
-export function whyListed({ status, steps, startAt }: RunWithSteps): string {
+export function whyListed(run: RunWithSteps, workers: readonly WorkerSnapshot[]): string {
+  return `${standing(run)}${FOR_PEOPLE.has(run.status) ? '' : withoutWorker(run, workers)}`
+}
+
+const FOR_PEOPLE: ReadonlySet<string> = new Set(['paused', 'parked', 'compensation_failed'])
+
+/** One that does not report its versions is assumed to have all. */
+function withoutWorker({ workflow, version }: RunSummary, workers: readonly WorkerSnapshot[]): string {
+  const live = workers.filter(({ status }) => status === 'live')
+  if (live.length === 0) return ' No worker is live: start one.'
+  const isServed = live.some(
+    ({ workflows }) => workflows?.some((one) => one.name === workflow && one.version === version) ?? true,
+  )
+  return isServed ? '' : ' No live worker has its version: start one that has.'
+}
+
+function standing({ status, steps, startAt }: RunWithSteps): string {
   const named = (...statuses: readonly StepState['status'][]) =>
     steps.filter((step) => statuses.includes(step.status))
   switch (status) {

@@ -121,8 +121,14 @@ describe('why a step does not end', () => {
     const running = { a: { status: 'running', workerId: 'w1', startedAt: 5_000 } } as const
 
     expect(first({}, running)).toMatch(/^running: "a" has been running on worker w1 since 1970/)
-    expect(first({}, running, [])).toMatch(
-      /^worker: "a" was started by worker w1, which has stopped renewing its lease/,
+    const gone = '^worker: "a" was started by worker w1, which has stopped renewing its lease'
+    const other = { ...WORKER, workerId: 'w2' }
+    expect(first({}, running, [])).toMatch(new RegExp(`${gone}\\. No worker is live: start one\\.$`))
+    expect(first({}, running, [other])).toMatch(
+      new RegExp(`${gone}; the next sweep gives the step to another worker\\.$`),
+    )
+    expect(first({}, running, [{ ...other, definitionIds: [2] }])).toMatch(
+      new RegExp(`${gone}\\. The only live worker has no handlers for "w" version 1: start one that has\\.$`),
     )
   })
 })
@@ -167,7 +173,7 @@ describe('why an undo does not end', () => {
     const drained = explain(undoing, { a: 'completed', b: 'failed' }, [])
 
     expect(inFlight.sentence).toMatch(/was stopped, and is undone once 1 running step has ended/)
-    expect(drained.sentence).toMatch(/is to be undone, but no worker is live/)
+    expect(drained.sentence).toMatch(/is to be undone\. No worker is live: start one\.$/)
   })
 })
 
@@ -206,6 +212,6 @@ describe('explaining a run with end steps that ended a moment ago', () => {
 
   it('says that they are about to begin, or that no worker can begin them', () => {
     expect(sentenceWith([WORKER])).toMatch(/ has completed\. Its end steps are about to begin\.$/)
-    expect(sentenceWith([])).toMatch(/ Its end steps cannot begin: no worker is live: start one\.$/)
+    expect(sentenceWith([])).toMatch(/ Its end steps are to begin\. No worker is live: start one\.$/)
   })
 })

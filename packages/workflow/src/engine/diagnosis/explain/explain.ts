@@ -8,8 +8,8 @@ import {
 } from '../../../adapter/index.ts'
 import { limitReached, type RunCause } from '../../../cause.ts'
 import { counted } from '../../../words.ts'
-import { capacity } from '../../base/run-capacity.ts'
-import type { Explanation, RunToExplain } from './explanation.ts'
+import { withoutWorker } from '../../base/run-capacity.ts'
+import type { Explanation, RunToExplain, StepReason } from './explanation.ts'
 import { explainForward } from './forward.ts'
 import { explainLeftOut, leftOutIn } from './items-left-out.ts'
 import { offeredFor } from './offered.ts'
@@ -51,14 +51,15 @@ function explainInOrder(found: RunToExplain): Explanation {
   const open = isTerminal(run.status) ? [] : steps.filter((step) => isOpen(step) || isParked(found, step))
   const explained = open.map((step) => {
     const told = isUndoOpen(step) ? explainUndo(found, step) : explainForward(found, step)
-    return { ...told, actions: offeredFor(found, step, told) }
+    const nobody = TIMED.has(told.reason) ? withoutWorker(found) : ''
+    return { ...told, sentence: `${told.sentence}${nobody}`, actions: offeredFor(found, step, told) }
   })
   return {
     runId: run.runId,
     workflow: run.workflow,
     version: run.version,
     status: run.status,
-    sentence: `Run ${run.runId} ${standing(found, open.length + leftOpen(found))}.${afterTheEnd(found)}`,
+    sentence: `Run ${run.runId} ${standing(found, open.length + leftOpen(found))}.${isTerminal(run.status) ? afterTheEnd(found) : withoutWorker(found)}`,
     ...(run.cause === null ? {} : { cause: JSON.parse(run.cause) as RunCause }),
     actions: found.retries ?? [],
     steps: explained,
@@ -71,16 +72,17 @@ function explainInOrder(found: RunToExplain): Explanation {
   }
 }
 
+/** Reasons whose sentences say when or after whom the step begins, as if somebody were there to begin it. */
+const TIMED: ReadonlySet<StepReason> = new Set(['retry', 'timer', 'start', 'limit'])
+
 /** What is said of the end steps of a run that has ended. */
 function afterTheEnd(found: RunToExplain): string {
-  const { run, shape, followUp } = found
-  if (shape.endSteps !== true || !isTerminal(run.status)) return ''
+  const { shape, followUp } = found
+  if (shape.endSteps !== true) return ''
   if (followUp !== undefined) return ` Its end steps: ${followUp.sentence.replace(/^R/, 'r')}`
-  const { reason, because } = capacity(found)
+  const nobody = withoutWorker(found)
   // Starting them needs no slot.
-  return reason === 'worker'
-    ? ` Its end steps cannot begin: ${because}.`
-    : ' Its end steps are about to begin.'
+  return nobody === '' ? ' Its end steps are about to begin.' : ` Its end steps are to begin.${nobody}`
 }
 
 function isOpen(step: Pick<StepRecord, 'status'>): boolean {
@@ -187,7 +189,6 @@ function undoStanding(found: RunToExplain): string {
     return `was stopped, and is undone once ${counted(inFlight, 'running step')} ${inFlight === 1 ? 'has' : 'have'} ended`
   const undos = countOf(found, (status) => isUndoOpen({ status }))
   if (undos > 0) return `is being undone: ${counted(undos, 'step')} to go`
-  const { reason, because } = capacity(found)
   // Any worker with the definition plans the undo; it needs no slot.
-  return reason === 'worker' ? `is to be undone, but ${because}` : 'was stopped, and is about to be undone'
+  return withoutWorker(found) === '' ? 'was stopped, and is about to be undone' : 'is to be undone'
 }

@@ -10,7 +10,7 @@ import {
 } from '../../../adapter/index.ts'
 import { rateWords } from '../../../adapter/rate-words.ts'
 import type { SerialisedError } from '../../../cause.ts'
-import { capacity } from '../../base/run-capacity.ts'
+import { capacity, withoutWorker } from '../../base/run-capacity.ts'
 import { circleRemedy } from '../limit-findings.ts'
 import type { Quote } from '../quote.ts'
 import type { RunToExplain, StepReasoning } from './explanation.ts'
@@ -68,10 +68,13 @@ function isStopped({ run }: RunToExplain): boolean {
 }
 
 /** A sentence about a step's worker that has stopped renewing its lease. Null if it renews. */
-export function goneWorker({ workers, now }: RunToExplain, { workerId }: StepRecord): string | null {
+export function goneWorker(found: RunToExplain, { workerId }: StepRecord): string | null {
+  const { workers, now } = found
   const worker = workers.find((known) => known.workerId === workerId)
   if (worker !== undefined && holdsLease(worker, now)) return null
-  return `worker ${workerId}, which has stopped renewing its lease; the next sweep gives the step to another worker.`
+  const gone = `worker ${workerId}, which has stopped renewing its lease`
+  const nobody = withoutWorker(found)
+  return nobody === '' ? `${gone}; the next sweep gives the step to another worker.` : `${gone}.${nobody}`
 }
 
 function waiting(found: RunToExplain, step: StepRecord): StepReasoning {
