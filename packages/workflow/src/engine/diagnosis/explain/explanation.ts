@@ -77,6 +77,8 @@ export type StepReason =
 /** What a step that has not ended waits for. */
 export interface StepExplanation {
   readonly step: string
+  /** Of an item of a map, or a round of a loop. */
+  readonly itemKey?: string
   readonly reason: StepReason
   readonly sentence: string
   /** The instant at which the wait ends by itself, if there is one. */
@@ -101,7 +103,7 @@ export interface AwaitedLimit {
 }
 
 /** A step's explanation before it is known what may be done. */
-export type StepReasoning = Omit<StepExplanation, 'actions'>
+export type StepReasoning = Omit<StepExplanation, 'actions' | 'itemKey'>
 
 /** What a run and each of its open steps wait for. */
 export interface Explanation {
