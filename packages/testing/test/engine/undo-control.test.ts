@@ -53,7 +53,9 @@ describe('an undo that waits for its next attempt', () => {
     const dueIn = steps.map(({ undo }) => undo?.dueAt && undo.dueAt.getTime() - clock.now())
     expect(dueIn).toEqual([undefined, expect.closeTo(600_000 - 5_000, -3), undefined])
 
-    expect(explained.sentence).toMatch(/is being undone, because "ship" failed \(PermanentError: no\): 2 steps to go\.$/)
+    expect(explained.sentence).toMatch(
+      /is being undone, because "ship" failed \(PermanentError: no\): 2 steps to go\.$/,
+    )
     expect(reasons(explained)).toEqual({
       reserve: expect.stringMatching(/^dependency: "reserve" is undone after "charge"/),
       charge: expect.stringMatching(
