@@ -1,3 +1,4 @@
+import type { Quote } from '@belay/workflow'
 import type { Store } from './store/store.ts'
 import type { FlagsGiven } from './table/flags.ts'
 import type { Output } from './terminal/output.ts'
@@ -15,6 +16,8 @@ export interface Call {
   readonly process: CallProcess
   /** Aborted by Ctrl-C. */
   readonly signal: AbortSignal
+  /** How sentences tell what may hold payloads. Undefined: in full. */
+  readonly quote?: Quote | undefined
   /** Opens the store, once. It never migrates and claims nothing. Throws a `CliError` with status 3. */
   connect(): Promise<Store>
 }

@@ -1,4 +1,4 @@
-import type { BelayError } from '@belay/workflow'
+import type { BelayError, Quote } from '@belay/workflow'
 import type { Call, CallProcess } from './call.ts'
 import { CliError } from './cli-error.ts'
 import type { ExitStatus } from './exit-status.ts'
@@ -8,11 +8,18 @@ import type { FlagsGiven } from './table/flags.ts'
 import { Output } from './terminal/output.ts'
 import { safeLines, width, wrap } from './terminal/text.ts'
 
+interface Calling {
+  readonly version: string
+  readonly signal: AbortSignal
+  /** For a caller who may not see payloads. */
+  readonly quote?: Quote | undefined
+}
+
 /** Runs one call of the command line. Resolves to its exit status; never rejects. */
 export async function main(
   argv: readonly string[],
   process: CallProcess,
-  { version, signal }: { readonly version: string; readonly signal: AbortSignal },
+  { version, signal, quote }: Calling,
 ): Promise<ExitStatus> {
   let store: Store | undefined
   try {
@@ -27,6 +34,7 @@ export async function main(
       out: outputOf(process, flags),
       process,
       signal,
+      quote,
       async connect() {
         const { openStore } = await import('./store/store.ts')
         // Looking at a store makes none.
@@ -38,7 +46,7 @@ export async function main(
     const module = await verb.load()
     return (await module.run(call)) ?? 0
   } catch (error) {
-    return await tell(error, process, store)
+    return await tell(error, process, { store, quote })
   } finally {
     await store?.close().catch(() => {})
   }
@@ -63,7 +71,11 @@ const STORE_CODES: ReadonlySet<string> = new Set([
 /** Codes of errors about what was typed. */
 const USE_CODES: ReadonlySet<string> = new Set(['invalid_option', 'invalid_input'])
 
-async function tell(error: unknown, { stderr }: CallProcess, store: Store | undefined): Promise<ExitStatus> {
+async function tell(
+  error: unknown,
+  { stderr }: CallProcess,
+  { store, quote }: { readonly store: Store | undefined; readonly quote: Quote | undefined },
+): Promise<ExitStatus> {
   if (error instanceof CliError) {
     write(stderr, error.message, error.commands)
     return error.status
@@ -71,7 +83,7 @@ async function tell(error: unknown, { stderr }: CallProcess, store: Store | unde
   // The engine is not loaded for help and wrong uses.
   const { BelayError } = await import('@belay/workflow')
   if (!BelayError.is(error)) {
-    write(stderr, error instanceof Error ? error.message : String(error), [])
+    write(stderr, unforeseen(error, quote), [])
     return 1
   }
   if (STORE_CODES.has(error.code)) {
@@ -82,6 +94,12 @@ async function tell(error: unknown, { stderr }: CallProcess, store: Store | unde
   }
   write(stderr, withoutCall(error.message), [])
   return USE_CODES.has(error.code) ? 2 : 1
+}
+
+/** Drivers quote rows in their errors. */
+function unforeseen(error: unknown, quote: Quote | undefined): string {
+  const { name, message } = error instanceof Error ? error : { name: 'Error', message: String(error) }
+  return quote === undefined ? message : `The call failed with ${quote({ what: 'error', name, message })}.`
 }
 
 /** The engine names the method that was called; here nobody called one. */

@@ -55,6 +55,7 @@ it('a version without a worker offers to move its runs to the newest version', a
   const starter = engine()
   const run = await starter.run(old)
   await starter.run(old)
+  await engine({ workflows: [order] }).start()
   await starter.run(define('old-flow', { version: 3 }).step('a', { run: () => 1 }))
 
   const { stdout } = await belay(['doctor', '--plain'], { env, columns: 80 })
@@ -65,6 +66,22 @@ it('a version without a worker offers to move its runs to the newest version', a
   expect(piped).toContain('    belay move --workflow old-flow --version 2 --to 3 --dry-run\n')
   expect(piped).toContain("    belay cancel --workflow old-flow --version 2 --reason '…'\n")
   expect(piped).toContain(run.id)
+})
+
+it('while no worker is live, nothing is offered that would undo healthy runs', async () => {
+  const { env, engine } = await testStore()
+  await engine().run(order)
+
+  const alone = await belay(['doctor'], { env })
+  await engine({ workflows: [define('other', { version: 1 }).step('a', { run: () => 1 })] }).start()
+  const beside = await belay(['doctor'], { env })
+
+  expect(alone.stdout).toMatch(
+    /^No worker is live: 1 run of workflow "fulfil-order" version 3 cannot go on, .*\n {2}Start a worker whose `workflows` include version 3 of "fulfil-order" with its handlers\. They wait until then\.\n$/,
+  )
+  // There is no version to which it could move.
+  expect(beside.stdout).toContain('Start a worker whose `workflows` include version 3')
+  expect(beside.stdout).not.toContain('belay ')
 })
 
 it('a closed limit offers to be reset', async () => {

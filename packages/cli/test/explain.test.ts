@@ -1,6 +1,8 @@
-import { describe, expect, it } from 'vitest'
+import { define } from '@belay/workflow'
+import { describe, expect, it, vi } from 'vitest'
 import { belay } from './setup/belay.ts'
 import { orders } from './setup/orders.ts'
+import { testStore } from './setup/store.ts'
 
 describe('belay explain', () => {
   it('says what a run waits for, until when, and which commands fit', async () => {
@@ -55,6 +57,37 @@ describe('belay explain', () => {
         '‹ "reserveStock" is undone after "chargeCard"',
       ].join('\n'),
     )
+  })
+
+  it('tells items that failed alike together, with how many they are and a few keys', async () => {
+    const { env, engine } = await testStore()
+    const send = define('send', { version: 1 }).map('post', {
+      over: () => Array.from({ length: 200 }, (_, n) => n),
+      itemKey: (n) => `to-${n}`,
+      concurrency: 100,
+      retry: { retries: 1, initial: '1h' },
+      run: ({ item }) => {
+        throw new Error(item === 7 ? 'no such address' : '503 from mail.example')
+      },
+    })
+    const worker = engine({ workflows: [send], concurrency: 50 })
+    await worker.start()
+    const run = await worker.run(send, undefined, { key: 'post:1' })
+    await vi.waitFor(async () => {
+      const failed = (await worker.runs.get(run.id))!.steps.filter(({ error }) => error !== undefined)
+      expect(failed).toHaveLength(100)
+    }, 20_000)
+
+    const { stdout } = await belay(['explain', 'post:1'], { env, columns: 80 })
+
+    const lines = stdout.replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '2026-11-26T18:30:33.200Z').split('\n')
+    expect(lines).toContain(
+      '○ 99 items of "post" (to-0, to-1, to-2, …): "post[to-0]" failed once (Error: 503',
+    )
+    expect(lines.filter((line) => line.startsWith('○ '))).toHaveLength(2)
+    expect(lines.filter((line) => line.includes('belay retry'))).toHaveLength(2)
+    expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(80)
+    expect(lines.length).toBeLessThan(24)
   })
 
   it('gives one document with the names of the API', async () => {

@@ -46,7 +46,7 @@ describe('bare belay', () => {
     const { stdout, stderr } = await belay([], { env, columns: 80 })
 
     expect(stdout).toMatch(
-      /\n {2}needs you {3}! No live worker has handlers for workflow "fulfil-order" vers.*…\n/,
+      /\n {2}needs you {3}! No worker is live: 1 run of workflow "fulfil-order" version 3 c.*…\n/,
     )
     expect(stderr).toBe('\n  belay doctor\n')
   })

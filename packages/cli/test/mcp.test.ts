@@ -106,15 +106,27 @@ describe('belay mcp', () => {
 })
 
 describe('payloads in a document', () => {
-  it('are hidden wherever they stand, with the messages of errors', () => {
+  it('are hidden wherever they stand, and of errors all but name and code', () => {
+    const cause = { name: 'TypeError', message: 'no card', code: 'E1', stack: 'at card 4711' }
     expect(
       withoutPayloads({
         runs: [{ id: '1', input: { a: 1 }, output: null }],
-        steps: [{ error: { name: 'Error', message: 'no funds' }, sentence: 'It failed (Error: no funds).' }],
+        steps: [{ error: { name: 'Error', message: 'no funds', cause } }],
       }),
     ).toEqual({
       runs: [{ id: '1', input: expect.stringContaining('hidden'), output: null }],
-      steps: [{ error: { name: 'Error', message: '…' }, sentence: 'It failed (Error: …).' }],
+      steps: [
+        {
+          error: {
+            name: 'Error',
+            message: expect.stringContaining('hidden'),
+            cause: {
+              ...{ name: 'TypeError', code: 'E1' },
+              ...{ message: expect.stringContaining('hidden'), stack: expect.stringContaining('hidden') },
+            },
+          },
+        },
+      ],
     })
   })
 })

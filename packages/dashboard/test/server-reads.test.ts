@@ -66,6 +66,21 @@ describe('reads', () => {
     })
   })
 
+  test('a sentence of the list says that no worker is there to go on', async () => {
+    const store = await testStore()
+    const waits = define('waits', { version: 1 }).step('a', { run: () => 1 })
+    await store.engine().run(waits)
+    const why = async () => {
+      const { runs } = await read<RunsPage>(opened({ engine: store.engine() }), 'runs')
+      return runs[0]!.why
+    }
+    const waiting = '"a" waits for a worker, a slot, or its next attempt.'
+
+    expect(await why()).toBe(`${waiting} No worker is live: start one.`)
+    await store.engine({ workflows: [define('other', { version: 1 }).step('a', { run: () => 1 })] }).start()
+    expect(await why()).toBe(`${waiting} No live worker has its version: start one that has.`)
+  })
+
   test('pages lead back and forth', async () => {
     const first = await read<RunsPage>(all, 'runs?limit=2')
     const last = first.runs.at(-1)!.id

@@ -192,7 +192,7 @@ describe('what changes nothing', () => {
   test('what is no sentence of the engine is told only to those who may read payloads', async () => {
     const engine = at.engine()
     const [why, runIds] = ['invalid JSON: {"card": 4711}', [ids[0]!]]
-    const refusals = [{ why, code: undefined, runIds, instead: [] }]
+    const refusals = [{ why, refusal: undefined, remedy: undefined, code: undefined, runIds, instead: [] }]
     const found = { matched: 1, changed: 0, runIds: [], refused: [], refusals, unknown: [], more: false }
     vi.spyOn(engine.runs, 'retryMany').mockResolvedValue(found)
     const reads = ['payloads.read', 'runs.retry'] as const

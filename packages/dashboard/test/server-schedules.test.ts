@@ -63,7 +63,7 @@ describe('what is planned', () => {
     expect(page.sentence).toMatch(/^It fires next at /)
     expect(page.times).toHaveLength(10)
     expect(page.firings.map(({ status, reason }) => [status, reason])).toEqual([
-      ['failed', 'It could not start a run: Its input was refused: card 4711 has expired'],
+      ['failed', 'It could not start a run: Its input was refused: card 4711 has expired.'],
       ['skipped', 'Run 1 is live.'],
       ['missed', 'No worker looked in time.'],
       ['started', undefined],
@@ -77,7 +77,9 @@ describe('what is planned', () => {
   test('why a firing failed may quote its input: without payloads.read nobody sees it', async () => {
     const blind = opened({ engine: at.caller }, [])
     const page = await read<SchedulePage>(blind, path('hourly-sync'))
-    expect(page.firings[0]!.reason).toBe('It could not start a run: Error.')
+    expect(page.firings[0]!.reason).toBe(
+      'It could not start a run: only who may read payloads sees the reason.',
+    )
     expect(JSON.stringify(await read(blind, 'schedules'))).not.toContain('4711')
     const redact = () => 'hidden by the host'
     const redacted = await read<SchedulePage>(opened({ engine: at.caller, redact }), path('hourly-sync'))

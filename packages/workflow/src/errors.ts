@@ -11,6 +11,8 @@ export interface ErrorContext {
   readonly cause?: unknown
   /** What to do next, as sentences: the message ends with it. */
   readonly remedy?: string | undefined
+  /** Of a refused action: what cannot be done and why, as a sentence without its subject. */
+  readonly refusal?: string | undefined
   /** The run on which to call the same verb instead. */
   readonly insteadOn?: string | undefined
 }
@@ -30,6 +32,11 @@ export class BelayError extends Error {
    * that whoever reads only the message reads it too.
    */
   readonly remedy: string | undefined
+  /**
+   * Of an action that was refused because of the state of its run or step: what cannot be done and why, without its subject, for a surface that has
+   * named the run or step already, or counts many: `cannot be paused: it has completed.`
+   */
+  readonly refusal: string | undefined
   /** The id of the run on which to call the same verb instead: of a child that only its parent retries, the parent's. */
   readonly insteadOn: string | undefined
 
@@ -39,6 +46,7 @@ export class BelayError extends Error {
     super(withRemedy(messageOf(what), remedyOf(context)), causeOf(context))
     this.code = code
     this.remedy = remedyOf(context)
+    this.refusal = read(context, 'refusal')
     this.insteadOn = read(context, 'insteadOn')
     this.runId = read(context, 'runId')
     this.step = read(context, 'step')

@@ -32,6 +32,15 @@ describe('the remedy of an error', () => {
     expect(errors[0]).toMatchObject({ message: 'It is down. Start it.', answered: true })
   })
 
+  it('stands apart from what was refused, which a surface tells after a subject of its own', () => {
+    const refusal = 'cannot be paused: it has completed.'
+
+    const error = new BelayError('action_refused', `Run 1 ${refusal}`, { refusal, remedy: 'Start another.' })
+
+    expect(error).toMatchObject({ refusal, message: `Run 1 ${refusal} Start another.` })
+    expect(new BelayError('run_lost', 'It is gone.').refusal).toBeUndefined()
+  })
+
   it('is left alone by a caller that changes the message', () => {
     const error = new BelayError('run_lost', 'It is gone.', { remedy: 'Start it again.' })
 

@@ -18,7 +18,7 @@ export async function look(engine: Engine, id: string): Promise<Look | undefined
   const texts = textsFor(true, undefined)
   return {
     run: viewRun(run, steps, attempts, history, { texts }),
-    why: hasEnded(run) ? whyEnded(run, texts) : whyOpen(explanation, texts),
+    why: hasEnded(run) ? whyEnded(run, texts) : whyOpen(explanation),
     open: explanation.steps.map(({ step, sentence, actions }) => ({
       ...{ step, sentence },
       actions: actions.map(({ verb, step }) => ({ verb, step })),

@@ -11,30 +11,22 @@ const PAYLOADS: ReadonlySet<string> = new Set([
 
 const HIDDEN = '[hidden: start belay mcp with --payloads to see it]'
 
-/** A document without payloads. An error’s message counts as one, also where a sentence quotes it. */
+/** A document without payloads. Of an error only name and code are told. Sentences were built without payloads already. */
 export function withoutPayloads(document: unknown): unknown {
-  const messages = [...messagesIn(document, false)].filter((message) => message.length > 0)
-  const longestFirst = messages.toSorted((one, other) => other.length - one.length)
-  return hidden(document, longestFirst)
+  return eachField(document, (key, value) => {
+    if (PAYLOADS.has(key)) return value === null ? null : HIDDEN
+    return key === 'error' ? withoutMessage(value) : withoutPayloads(value)
+  })
 }
 
-function* messagesIn(value: unknown, isError: boolean): Iterable<string> {
-  if (typeof value !== 'object' || value === null) return
-  for (const [key, inner] of Object.entries(value)) {
-    if (isError && (key === 'message' || key === 'stack') && typeof inner === 'string') yield inner
-    else yield* messagesIn(inner, key === 'error' || (isError && key === 'cause'))
-  }
+/** Whatever else an error carries may quote payloads; below it are its causes. */
+function withoutMessage(error: unknown): unknown {
+  if (typeof error === 'string') return HIDDEN
+  return eachField(error, (key, value) => (key === 'name' || key === 'code' ? value : withoutMessage(value)))
 }
 
-function hidden(value: unknown, messages: readonly string[]): unknown {
-  if (typeof value === 'string')
-    return messages.reduce((text, message) => text.replaceAll(message, '…'), value)
+function eachField(value: unknown, told: (key: string, value: unknown) => unknown): unknown {
   if (typeof value !== 'object' || value === null) return value
-  if (Array.isArray(value)) return value.map((each) => hidden(each, messages))
-  return Object.fromEntries(
-    Object.entries(value).map(([key, inner]) => [
-      key,
-      PAYLOADS.has(key) && inner !== null ? HIDDEN : hidden(inner, messages),
-    ]),
-  )
+  if (Array.isArray(value)) return value.map((each) => eachField(each, told))
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, told(key, inner)]))
 }

@@ -53,7 +53,7 @@ interface Counted {
 function refusals({ verb, out }: Call, result: BulkResult): readonly Counted[] {
   const counted: Counted[] = result.refusals.map((refusal) => ({
     count: refusal.runIds.length,
-    what: safe(withoutId(refusal)),
+    what: safe(afterCount(refusal)),
     instead: insteadOf({ verb, out }, refusal, result.runIds),
   }))
   const { unknown } = result
@@ -64,10 +64,10 @@ function refusals({ verb, out }: Call, result: BulkResult): readonly Counted[] {
   return counted
 }
 
-/** `Run … cannot be paused: …` without its beginning, after a count. A command takes the place of the rest. */
-function withoutId({ why, instead }: BulkRefusal): string {
-  const text = why.replace(/^Run … /, '')
-  return instead.length === 0 ? text : text.replace(/\. .*$/s, '.')
+/** Follows a count. A command takes the place of the remedy. */
+function afterCount({ why, refusal, remedy, instead }: BulkRefusal): string {
+  if (refusal === undefined) return why
+  return instead.length === 0 && remedy !== undefined ? `${refusal} ${remedy}` : refusal
 }
 
 /** What helps them, as lines that a shell takes, without the runs that are changed anyway. */

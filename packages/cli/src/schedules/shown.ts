@@ -1,4 +1,5 @@
 import type { ScheduledTime, ScheduleFiring, ScheduleSnapshot } from '@belay/workflow'
+import type { Call } from '../call.ts'
 import type { ExitStatus } from '../exit-status.ts'
 import { shortIds } from '../runs/names.ts'
 import { fieldColumns } from '../terminal/field-columns.ts'
@@ -106,7 +107,24 @@ const FIRED = {
   failed: 'failed',
 } as const
 
-export function showFirings(out: Output, firings: readonly ScheduleFiring[], now: Date): undefined {
+/** Why a firing failed is the text of an error, which may quote the input. */
+function told(firing: ScheduleFiring, quote: Call['quote']): ScheduleFiring {
+  const { status, reason } = firing
+  if (quote === undefined || status !== 'failed' || reason === undefined) return firing
+  return { ...firing, reason: quote({ what: 'refusal', reason }) }
+}
+
+interface Showing {
+  readonly now: Date
+  readonly quote: Call['quote']
+}
+
+export function showFirings(
+  out: Output,
+  found: readonly ScheduleFiring[],
+  { now, quote }: Showing,
+): undefined {
+  const firings = found.map((firing) => told(firing, quote))
   if (out.json) return void out.document({ firings: out.objects(FIRINGS, firings) })
   if (firings.length === 0) return void out.note('It has not fired yet.')
   const short = shortIds(firings.flatMap(({ runId }) => runId ?? []))
@@ -136,7 +154,12 @@ export function showFirings(out: Output, firings: readonly ScheduleFiring[], now
 }
 
 /** 1 if it neither started a run nor will. */
-export function showTriggered(out: Output, name: string, firing: ScheduleFiring): ExitStatus {
+export function showTriggered(
+  out: Output,
+  found: ScheduleFiring,
+  { name, quote }: { readonly name: string; readonly quote: Call['quote'] },
+): ExitStatus {
+  const firing = told(found, quote)
   const { status, runId, reason } = firing
   if (out.json) out.document(out.objects(FIRINGS, [firing])[0])
   else {

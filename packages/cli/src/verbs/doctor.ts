@@ -7,9 +7,9 @@ import { lead } from '../terminal/lead.ts'
 import { safe } from '../terminal/text.ts'
 
 /** `belay doctor`. */
-export async function run({ connect, out }: Call): Promise<ExitStatus | undefined> {
+export async function run({ connect, out, quote }: Call): Promise<ExitStatus | undefined> {
   const store = await connect()
-  const report = await store.engine.doctor()
+  const report = await store.engine.doctor({ quote })
   const status = statusOf(report)
   if (out.json) {
     out.document(report)
@@ -101,7 +101,7 @@ function runsOf({
   return type === 'paused_runs' ? `${filter} --status paused` : filter
 }
 
-/** A move needs another version: the newest one that is stored. */
+/** A move needs another version: the newest one that is stored. Without one, cancelling is no remedy for runs that only wait for their worker. */
 async function targeted(
   commands: readonly string[],
   { workflow, version }: { readonly workflow: string; readonly version: number },
@@ -109,12 +109,12 @@ async function targeted(
 ): Promise<readonly string[]> {
   if (!commands.some((command) => command.startsWith('move '))) return commands
   const newest = await engine.workflows.get(workflow)
-  return commands.flatMap((command) => {
-    if (!command.startsWith('move ')) return command
-    return newest.version === version
-      ? []
-      : command.replace(/ --dry-run$/, ` --to ${newest.version} --dry-run`)
-  })
+  if (newest.version === version) return []
+  return commands.map((command) =>
+    command.startsWith('move ')
+      ? command.replace(/ --dry-run$/, ` --to ${newest.version} --dry-run`)
+      : command,
+  )
 }
 
 /** Back to what code declares; if nothing else was set, one slot more. */

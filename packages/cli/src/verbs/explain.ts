@@ -9,11 +9,12 @@ import { safe, wrap } from '../terminal/text.ts'
 import { span } from '../terminal/time.ts'
 
 /** `belay explain`. */
-export async function run({ args, connect, flags, out }: Call): Promise<ExitStatus | undefined> {
+export async function run({ args, connect, flags, out, quote }: Call): Promise<ExitStatus | undefined> {
   const store = await connect()
   const found = await runNamed(store, args['run']!)
-  const itemsMax = flags.all ? 10_000 : undefined
-  const explanation = await store.engine.explain(found.id, { itemsMax })
+  // Items that stand alike are one line.
+  const itemsMax = flags.all ? 10_000 : out.json ? undefined : 1_000
+  const explanation = await store.engine.explain(found.id, { itemsMax, quote })
   if (out.json) {
     out.document(explanation)
     return
@@ -43,7 +44,7 @@ export function explanationLines(shown: ToShow): readonly string[] {
     ...paragraph(out, sentence),
     ...commandLines(actions, about),
     ...(named.length > 0 ? [''] : []),
-    ...named.flatMap((step) => stepLines(shown, step)),
+    ...(all ? named.map((step) => [step]) : alike(named)).flatMap((steps) => stepLines(shown, steps)),
     ...others.flatMap((other) => paragraph(out, other.sentence, '·')),
     ...(hidden > 0 ? [`${hidden} more wait for other steps${hint}`] : []),
     ...(followUp === undefined
@@ -71,12 +72,49 @@ function important(steps: readonly StepExplanation[]): readonly StepExplanation[
   ]
 }
 
-function stepLines({ out, explanation, about, now }: ToShow, step: StepExplanation): readonly string[] {
+/** Items of one map that wait for the same, with the same error and the same actions, stand together where the first of them stood. */
+function alike(steps: readonly StepExplanation[]): readonly (readonly StepExplanation[])[] {
+  const groups = new Map<string, StepExplanation[]>()
+  for (const step of steps) {
+    const { reason, error, limit, actions } = step
+    const verbs = actions.map(({ verb, run }) => [verb, run])
+    const key =
+      step.itemKey === undefined
+        ? step.step
+        : JSON.stringify([mapOf(step), reason, error?.name, error?.message, error?.code, limit?.key, verbs])
+    const others = groups.get(key)
+    if (others === undefined) groups.set(key, [step])
+    else others.push(step)
+  }
+  return [...groups.values()]
+}
+
+/** The map of an item, or the loop of a round: the item's name ends in its key in brackets. */
+function mapOf({ step, itemKey }: StepExplanation): string {
+  return itemKey === undefined ? step : step.slice(0, -itemKey.length - '[]'.length)
+}
+
+const KEYS_MAX = 3
+
+/** `200 items of "post" (a, b, c, …): `. Empty for one alone. */
+function countOf(steps: readonly StepExplanation[]): string {
+  if (steps.length < 2) return ''
+  const keys = steps.slice(0, KEYS_MAX).map(({ itemKey }) => itemKey)
+  const more = steps.length > KEYS_MAX ? ', …' : ''
+  return `${steps.length} items of "${mapOf(steps[0]!)}" (${keys.join(', ')}${more}): `
+}
+
+/** Steps that stand alike: the first of them speaks for all. */
+function stepLines(
+  { out, explanation, about, now }: ToShow,
+  steps: readonly StepExplanation[],
+): readonly string[] {
+  const step = steps[0]!
   const { sentence, until, error, actions } = step
   const left = until === undefined || until <= now ? '' : ` (${span(until.getTime() - now.getTime())} left)`
   const frame = error?.stack?.trim().split('\n')[0]?.trim() ?? ''
   return [
-    ...paragraph(out, `${sentence}${left}`, out.shape(markOf(explanation, step))),
+    ...paragraph(out, `${countOf(steps)}${sentence}${left}`, out.shape(markOf(explanation, step))),
     ...(frame === '' ? [] : [`      ${safe(frame)}`]),
     ...commandLines(actions, about),
   ]

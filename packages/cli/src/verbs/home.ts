@@ -12,9 +12,9 @@ const NAMED_MAX = 4
 const HOUR_MS = 3_600_000
 
 /** Bare `belay`: what needs a person, then how things are. */
-export async function run({ connect, out }: Call): Promise<ExitStatus | undefined> {
+export async function run({ connect, out, quote }: Call): Promise<ExitStatus | undefined> {
   const store = await connect()
-  const seen = await look(store)
+  const seen = await look(store, quote)
   if (out.json) {
     const { place, source, schema } = store
     const { now: readAt, parked, ...others } = seen
@@ -53,7 +53,7 @@ interface Seen {
   readonly findings: readonly string[]
 }
 
-async function look({ engine, now: clock }: Store): Promise<Seen> {
+async function look({ engine, now: clock }: Store, quote: Call['quote']): Promise<Seen> {
   const now = await clock()
   const finishedAfter = new Date(now.getTime() - HOUR_MS)
   const [parked, approvals, queue, lastHour, workers, report] = await Promise.all([
@@ -62,7 +62,7 @@ async function look({ engine, now: clock }: Store): Promise<Seen> {
     engine.queue(),
     engine.runs.countByStatus({ status: [...ENDED], finishedAfter }),
     engine.workers.list(),
-    engine.doctor(),
+    engine.doctor({ quote }),
   ])
   const findings = report.findings.filter(({ type }) => type !== 'parked_runs').map(({ message }) => message)
   return { now, parked, approvals, live: queue.liveRuns, lastHour, workers, findings }

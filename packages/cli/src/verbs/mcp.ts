@@ -1,3 +1,4 @@
+import { quoteWithoutPayloads } from '@belay/workflow'
 import type { Call, CallProcess } from '../call.ts'
 import { misused } from '../cli-error.ts'
 import type { ExitStatus } from '../exit-status.ts'
@@ -81,7 +82,11 @@ async function called(tool: Tool, given: Readonly<Record<string, unknown>>, call
     env: process.env,
     cwd: process.cwd,
   }
-  const status = await main(argv, caught, { version: '', signal })
+  const status = await main(argv, caught, {
+    version: '',
+    signal,
+    quote: payloads ? undefined : quoteWithoutPayloads,
+  })
   const text = payloads ? said.stdout : redacted(said.stdout)
   const told = [text.trim(), said.stderr.trim()].filter((part) => part !== '').join('\n\n')
   return answer(shortened(told), status !== 0)

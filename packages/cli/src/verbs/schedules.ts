@@ -12,13 +12,13 @@ const LIST_DEFAULT = 100
 
 /** `belay schedules list`, `preview`, `history`, `trigger`, `pause` and `resume`. */
 export async function run(call: Call): Promise<ExitStatus | undefined> {
-  const { connect, flags, out } = call
+  const { connect, flags, out, quote } = call
   const name = call.args['schedule'] ?? ''
   const verb = call.verb.name.split(' ')[1] as keyof typeof VERBS | 'list'
   if (verb === 'list') return list(call)
   const store = await connect()
   try {
-    return await VERBS[verb]({ store, schedules: store.engine.schedules, name, flags, out })
+    return await VERBS[verb]({ store, schedules: store.engine.schedules, name, flags, out, quote })
   } catch (error) {
     if (!BelayError.is(error) || error.code !== 'unknown_schedule') throw error
     throw refused(`There is no schedule "${safe(name)}".`, 'schedules list')
@@ -30,6 +30,7 @@ interface Named {
   readonly schedules: Awaited<ReturnType<Call['connect']>>['engine']['schedules']
   readonly name: string
   readonly flags: Call['flags']
+  readonly quote: Call['quote']
   readonly out: Output
 }
 
@@ -39,14 +40,14 @@ const VERBS = {
     const timeZone = (await schedules.get(name))?.timeZone
     return showTimes(out, times, { timeZone, now: await store.now() })
   },
-  async history({ store, schedules, name, flags, out }: Named) {
+  async history({ store, schedules, name, flags, out, quote }: Named) {
     const firings = await schedules.history(name, { limit: flags.limit ?? HISTORY_DEFAULT })
     // Without firings nobody has noticed yet whether there is such a schedule.
     if (firings.length === 0) await schedules.explain(name)
-    return showFirings(out, firings, await store.now())
+    return showFirings(out, firings, { now: await store.now(), quote })
   },
-  async trigger({ schedules, name, out }: Named) {
-    return showTriggered(out, name, await schedules.trigger(name))
+  async trigger({ schedules, name, out, quote }: Named) {
+    return showTriggered(out, await schedules.trigger(name), { name, quote })
   },
   async pause({ schedules, name, flags: { reason }, out }: Named) {
     return changed(out, name, await schedules.pause(name, { reason }), 'paused', 'was paused already')

@@ -83,7 +83,7 @@ export async function actOnItems(
       await acts[verb](nameOf(map, key))
       results.push({ changed: true })
     } catch (error) {
-      if (BelayError.is(error) && REFUSALS.has(error.code)) results.push(refusal(error))
+      if (BelayError.is(error) && REFUSALS.has(error.code)) results.push(refused(error))
       else if (results.length === 0) throw error
       else break
     }
@@ -94,11 +94,11 @@ export async function actOnItems(
 /** `invalid_option`: the run has no such item. */
 const REFUSALS: ReadonlySet<string> = new Set(['action_refused', 'invalid_input', 'invalid_option'])
 
-/** `Step "post[3]" of run … cannot be retried: …` without its beginning, so that the same reason reads the same. */
-function refusal({ code, message }: BelayError): ItemResult {
+/** Without the item, so that the same reason reads the same. */
+function refused({ code, message, refusal, remedy }: BelayError): ItemResult {
   if (code === 'invalid_option') return { changed: false, why: 'no item of this run.' }
-  const why = withoutCredentials(message).replace(/^Step ".*?" of run \S+ (?=cannot )/s, '')
-  return { changed: false, why }
+  const why = refusal === undefined ? message : [refusal, remedy ?? []].flat().join(' ')
+  return { changed: false, why: withoutCredentials(why) }
 }
 
 function nameOf(map: string, key: string): string {

@@ -1,4 +1,4 @@
-import type { Engine } from '@belay/workflow'
+import type { BulkRefusal, Engine } from '@belay/workflow'
 import type { Repair, RepairsPage, Tally } from '../api/many.ts'
 import type { RunLink } from '../api.ts'
 import { withoutCredentials } from '../problem.ts'
@@ -36,8 +36,8 @@ export async function viewOfRepair(
     ...listedRepair(repair),
     ...{ asked, endedAt, more },
     runs: linked(repair.shown),
-    refusals: groups.map(({ why, code, runIds, instead }) => ({
-      why: reasonOf(why, code, call.env.can.has('payloads.read')),
+    refusals: groups.map(({ runIds, instead, ...refusal }) => ({
+      why: reasonOf(refusal, call.env.can.has('payloads.read')),
       count: runIds.length,
       runs: linked(firstOf(runIds)),
       instead: linked(firstOf(instead)),
@@ -48,11 +48,15 @@ export async function viewOfRepair(
   }
 }
 
-/** After a count: a sentence of the engine without `Run …`, its beginning; or an error. One without a code may quote rows. */
-function reasonOf(why: string, code: string | undefined, mayRead: boolean): string {
+/** After a count: a sentence of the engine without its subject; or an error. One without a code may quote rows. */
+function reasonOf(
+  { why, refusal, remedy, code }: Pick<BulkRefusal, 'why' | 'refusal' | 'remedy' | 'code'>,
+  mayRead: boolean,
+): string {
+  if (refusal !== undefined) return withoutCredentials([refusal, remedy ?? []].flat().join(' '))
   const isSentence = code !== undefined && !code.startsWith('store_')
   const told = withoutCredentials(why)
-  if (isSentence) return told.replace(/^Run … /, '')
+  if (isSentence) return told
   return code === undefined && !mayRead
     ? 'could not be read or changed, because of an error that you may not see: you lack payloads.read.'
     : `could not be read or changed: “${told}”.`

@@ -37,12 +37,12 @@ export function forViewer<Page extends { readonly findings: readonly SharedFindi
 async function healthOf({ engine }: Served, texts: Texts): Promise<SharedHealth> {
   const begun = performance.now()
   const [report, counts, workers, lastMinute] = await Promise.all([
-    engine.doctor(),
+    engine.doctor({ quote: texts.quote }),
     countsOf(engine),
     workersOf(engine),
     lastMinuteOf(engine),
   ])
-  const findings = report.findings.map((finding) => healthFinding(finding, texts))
+  const findings = report.findings.map(healthFinding)
   return {
     readAt: counts.readAt,
     tookMs: Math.round(performance.now() - begun),
@@ -62,23 +62,16 @@ async function lastMinuteOf({ runs }: Engine): Promise<Health['lastMinute']> {
   return { started, ended }
 }
 
-export function healthFinding(finding: Finding, texts: Texts): SharedFinding {
+export function healthFinding(finding: Finding): SharedFinding {
   return {
     type: finding.type,
-    sentence: withoutCredentials(sentenceOf(finding, texts)),
+    sentence: withoutCredentials(sentenceOf(finding)),
     runs: runsIn(finding),
     ...helpFor(finding),
   }
 }
 
-function sentenceOf(finding: Finding, texts: Texts): string {
-  const { message, remedy } = finding
-  // The store quotes rows in what it says about them.
-  if (finding.type === 'refused_by_store' && !texts.isShown) {
-    const { during, since, runId, name = 'something else' } = finding
-    const what = runId === undefined ? name : `run ${runId}`
-    return `Since ${since.toISOString()} ${during} fails for ${what}. Only who may read payloads sees the reason. ${remedy}`
-  }
+function sentenceOf({ message, remedy }: Finding): string {
   return message.endsWith(remedy) ? message : `${message} ${remedy}`
 }
 

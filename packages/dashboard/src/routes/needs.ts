@@ -20,6 +20,6 @@ export function routeNeeds(app: App, served: Served): void {
 }
 
 async function pageOf(served: Served, texts: Texts) {
-  const [readAt, { findings }] = await Promise.all([storeNow(served.engine), findingsOf(served)])
-  return { readAt, findings: findings.filter(isOther).map((one) => healthFinding(one, texts)) }
+  const [readAt, { findings }] = await Promise.all([storeNow(served.engine), findingsOf(served, texts)])
+  return { readAt, findings: findings.filter(isOther).map(healthFinding) }
 }

@@ -2,6 +2,7 @@ import type { DoctorReport, Engine, WorkerSnapshot } from '@belay/workflow'
 import type { Capped, Overview } from '../api.ts'
 import { notAllowed } from '../problem.ts'
 import { type App, queryOf, type Served } from '../served.ts'
+import type { Texts } from '../view/texts.ts'
 
 const APPROVALS_MAX = 100
 export const WORKERS_MAX = 1_000
@@ -12,19 +13,20 @@ export function routeOverview(app: App, served: Served): void {
   app
     .get('/api/overview', async (call) => {
       queryOf(call, [])
-      return Response.json(await served.read(call, 'overview', () => overviewOf(served)))
+      const read = (texts: Texts) => overviewOf(served, texts)
+      return Response.json(await served.read(call, 'overview', read))
     })
     .all(() => {
       throw notAllowed('GET')
     })
 }
 
-async function overviewOf(served: Served): Promise<Overview> {
+async function overviewOf(served: Served, texts: Texts): Promise<Overview> {
   const { engine } = served
   const [counts, workers, { findings }] = await Promise.all([
     countsOf(engine),
     workersOf(engine),
-    findingsOf(served),
+    findingsOf(served, texts),
   ])
   return { ...counts, workers: liveIn(workers), ...findingCounts(findings) }
 }
@@ -40,9 +42,9 @@ export function isOther({ type }: DoctorReport['findings'][number]): boolean {
   return type !== 'parked_runs'
 }
 
-/** Read once for all screens that show some of them. */
-export function findingsOf({ engine, shared }: Served): Promise<DoctorReport> {
-  return shared.read('findings', () => engine.doctor(), FINDINGS_FRESH_MS)
+/** Read once for all screens that show some of them, and all viewers who may see the same. */
+export function findingsOf({ engine, shared }: Served, { isShown, quote }: Texts): Promise<DoctorReport> {
+  return shared.read(`findings ${isShown}`, () => engine.doctor({ quote }), FINDINGS_FRESH_MS)
 }
 
 export function liveIn(workers: readonly WorkerSnapshot[]): number {

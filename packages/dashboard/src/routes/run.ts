@@ -7,7 +7,7 @@ import { type App, type Call, ID, queryOf, runNamed, type Served } from '../serv
 import { historyEntry } from '../view/history.ts'
 import { Revisions } from '../view/revisions.ts'
 import type { Texts } from '../view/texts.ts'
-import { effectsOf, errorsIn, hasEnded, whyEnded, whyOpen } from '../view/why.ts'
+import { effectsOf, hasEnded, whyEnded, whyOpen } from '../view/why.ts'
 import { viewRun } from '../view-run.ts'
 
 const ATTEMPTS_MAX = 2_000
@@ -68,7 +68,7 @@ async function pageOf(served: Served, id: string, texts: Texts): Promise<SharedP
     runs.get(id),
     runs.attempts(id, { limit: ATTEMPTS_MAX }),
     runs.history(id),
-    served.engine.explain(id),
+    served.engine.explain(id, { quote: texts.quote }),
     runs.list({ parentId: id, limit: CHILDREN_MAX }),
   ])
   if (run === undefined) throw notFound('This run is not stored any more.')
@@ -77,16 +77,14 @@ async function pageOf(served: Served, id: string, texts: Texts): Promise<SharedP
     run.parentId === undefined ? [] : runs.list({ idPrefix: run.parentId, limit: 1 }),
   ])
   const childIds = childIdsOf(graph, explanation, children)
-  const errors = errorsIn(explanation)
   return {
     run: viewRun(run, graph, attempts, history, { texts, childIds }),
     tags: run.tags,
     priority: run.priority,
     deadlineAt: run.deadlineAt?.getTime(),
-    why: hasEnded(run) ? whyEnded(run, texts) : whyOpen(explanation, texts),
+    why: hasEnded(run) ? whyEnded(run, texts) : whyOpen(explanation),
     open: explanation.steps.map(({ step, reason, sentence, until, actions }) => ({
-      ...{ step, reason, actions, until: until?.getTime() },
-      sentence: texts.sentence(sentence, errors),
+      ...{ step, reason, sentence, actions, until: until?.getTime() },
     })),
     actions: actionsOn(run, explanation),
     effects: effectsOf(run),

@@ -1,4 +1,4 @@
-import type { RunsFilter, RunWithSteps } from '@belay/workflow'
+import type { RunsFilter, RunWithSteps, WorkerSnapshot } from '@belay/workflow'
 import type { ListedRun, RunCounts, RunsPage } from '../api.ts'
 import { badRequest, notAllowed } from '../problem.ts'
 import { onlyOne, wholeNumber } from '../query.ts'
@@ -7,6 +7,7 @@ import { type App, type Call, queryOf, type Served } from '../served.ts'
 import { listedSteps } from '../view/listed-steps.ts'
 import type { Texts } from '../view/texts.ts'
 import { hasEnded, whyEnded, whyListed } from '../view/why.ts'
+import { workersOf } from './overview.ts'
 
 const PAGE_DEFAULT = 50
 /** Each status is counted to its cap, which costs as much as ten pages of runs. */
@@ -56,7 +57,10 @@ async function pageOf(
   texts: Texts,
 ): Promise<RunsPage> {
   const { runs: reader } = served.engine
-  const runs = await reader.list({ ...filter, steps: true })
+  const [runs, workers] = await Promise.all([
+    reader.list({ ...filter, steps: true }),
+    workersOf(served.engine),
+  ])
   const { after, limit, ...older } = filter
   const last = runs.at(-1)
   // After a run, that run itself is older.
@@ -67,18 +71,18 @@ async function pageOf(
       (await reader.list({ ...older, before: last.id, limit: 1 })).length > 0)
   return {
     readAt: runs[0]?.readAt.getTime() ?? Date.now(),
-    runs: runs.map((run) => listedRun(run, texts)),
+    runs: runs.map((run) => listedRun(run, workers, texts)),
     more,
   }
 }
 
-function listedRun(run: RunWithSteps, texts: Texts): ListedRun {
+function listedRun(run: RunWithSteps, workers: readonly WorkerSnapshot[], texts: Texts): ListedRun {
   const { id, workflow, version, key, status, tags, parentId } = run
   return {
     ...{ id, workflow, version, key, status, tags, parentId },
     createdAt: run.createdAt.getTime(),
     finishedAt: run.finishedAt?.getTime(),
     steps: listedSteps(run),
-    why: hasEnded(run) ? whyEnded(run, texts) : whyListed(run),
+    why: hasEnded(run) ? whyEnded(run, texts) : whyListed(run, workers),
   }
 }

@@ -15,7 +15,7 @@ import { type Calendar, listedSchedule, viewSchedule } from '../schedules/view-s
 import { bodyOfWrite } from '../security.ts'
 import { type App, assertMay, type Call, queryOf, type Served } from '../served.ts'
 import { storeNow } from '../store-now.ts'
-import { type Texts, textsFor } from '../view/texts.ts'
+import { sentence, type Texts, textsFor } from '../view/texts.ts'
 import { findingsOf } from './overview.ts'
 
 const PAGE_DEFAULT = 20
@@ -90,7 +90,7 @@ async function pageOf(
   const [found, readAt, { findings }] = await Promise.all([
     engine.schedules.list({ ...filter, limit: filter.limit + 1 }),
     storeNow(engine),
-    findingsOf(served),
+    findingsOf(served, texts),
   ])
   const calendar: Calendar = { from: readAt - BEHIND_MS, until: readAt + AHEAD_MS }
   const listed = found.slice(0, filter.limit)
@@ -193,8 +193,10 @@ const REFUSALS: ReadonlySet<string> = new Set([
 ])
 
 function refusalOf(error: BelayError, texts: Texts): string {
-  const { code, name, message } = error
+  const { code, message } = error
   // Of what was given here the viewer knows everything.
   if (code === 'invalid_option') return message.replace(/^schedules\.\w+\(\): /, '')
-  return withoutCredentials(texts.sentence(`No run was started: ${message}`, [{ name, message, code }]))
+  return withoutCredentials(
+    sentence(`No run was started: ${texts.quote({ what: 'refusal', reason: message })}`),
+  )
 }

@@ -4,6 +4,7 @@ import { notAllowed, notFound, withoutCredentials } from '../problem.ts'
 import { type App, queryOf, type Served } from '../served.ts'
 import { storeNow } from '../store-now.ts'
 import { helpFor } from '../view/finding-help.ts'
+import type { Texts } from '../view/texts.ts'
 import { findingsOf, WORKERS_MAX, workersOf } from './overview.ts'
 
 const LISTED_MAX = 200
@@ -19,7 +20,7 @@ export function routeWorkers(app: App, served: Served): void {
   app
     .get('/api/workers', async (call) => {
       queryOf(call, [])
-      return Response.json(await served.read(call, 'workers', () => pageOf(served)))
+      return Response.json(await served.read(call, 'workers', (texts) => pageOf(served, texts)))
     })
     .all(onlyGet)
   app
@@ -32,12 +33,12 @@ export function routeWorkers(app: App, served: Served): void {
     .all(onlyGet)
 }
 
-async function pageOf(served: Served): Promise<WorkersPage> {
+async function pageOf(served: Served, texts: Texts): Promise<WorkersPage> {
   const { engine } = served
   const [workers, readAt, { findings }] = await Promise.all([
     workersOf(engine),
     storeNow(engine),
-    findingsOf(served),
+    findingsOf(served, texts),
   ])
   const unserved = findings.flatMap((finding): readonly UnservedVersion[] => {
     if (finding.type !== 'version_without_worker') return []

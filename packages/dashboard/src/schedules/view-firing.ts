@@ -1,7 +1,7 @@
 import type { ScheduleFiring } from '@belay/workflow'
 import type { Firing } from '../api/schedules.ts'
 import { withoutCredentials } from '../problem.ts'
-import type { Texts } from '../view/texts.ts'
+import { sentence, type Texts } from '../view/texts.ts'
 
 export function viewFiring(firing: ScheduleFiring, texts: Texts): Firing {
   const { sequence, scheduledAt, untilAt, cause, status, runId } = firing
@@ -16,7 +16,6 @@ export function viewFiring(firing: ScheduleFiring, texts: Texts): Firing {
 /** Why a firing failed is the text of an error, which may quote the input. All other reasons are the engine's own. */
 export function reasonOf({ status, reason }: ScheduleFiring, texts: Texts): string | undefined {
   if (reason === undefined || status !== 'failed') return reason
-  return withoutCredentials(
-    texts.sentence(`It could not start a run: ${reason}`, [{ name: 'Error', message: reason }]),
-  )
+  const told = texts.quote({ what: 'refusal', reason })
+  return withoutCredentials(sentence(`It could not start a run: ${told}`))
 }

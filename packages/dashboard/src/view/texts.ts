@@ -1,4 +1,4 @@
-import type { SerialisedError } from '@belay/workflow'
+import { type Quote, quoteWithoutPayloads, type SerialisedError } from '@belay/workflow'
 import type { Place } from '../options.ts'
 
 /** How much of errors a viewer sees. Their messages count as payloads: they often quote what a handler was given. */
@@ -6,8 +6,8 @@ export interface Texts {
   readonly isShown: boolean
   /** Name and message, or name and code. */
   error(error: ErrorToTell, step?: string): string
-  /** A sentence of the engine that may quote these errors, and notes of progress: without them, unless they are shown. */
-  sentence(sentence: string, errors: readonly ErrorToTell[]): string
+  /** For the engine's sentences. A host that redacts payloads has no place for a note: it is left out. */
+  readonly quote: Quote
 }
 
 type ErrorToTell = Pick<SerialisedError, 'name' | 'message' | 'code'>
@@ -15,38 +15,30 @@ type ErrorToTell = Pick<SerialisedError, 'name' | 'message' | 'code'>
 export type Redact = (payload: unknown, place: Place) => unknown
 
 export function textsFor(isShown: boolean, redact: Redact | undefined): Texts {
-  const error: Texts['error'] = (given, step) => {
-    if (!isShown) return withoutMessage(given)
-    if (redact === undefined) return `${given.name}: ${given.message}`
-    const { name, message, code } = given
-    return textOf(redact({ name, message, ...(code === undefined ? {} : { code }) }, { what: 'error', step }))
+  if (!isShown) {
+    const error: Texts['error'] = (given) => quoteWithoutPayloads({ ...given, what: 'error' })
+    return { isShown, error, quote: quoteWithoutPayloads }
   }
-  const sentence: Texts['sentence'] = (text, errors) => {
-    if (isShown && redact === undefined) return text
-    // Nothing after a note has parentheses.
-    const told = text.replace(/(, and has done [\d.]+(?: of [\d.]+)?) \(.*\)/s, '$1')
-    return errors.reduce((hidden, one) => withoutError(hidden, one, error(one)), told)
-  }
-  return { isShown, error, sentence }
-}
-
-/** The forms in which the engine's sentences tell an error: `(Name: message)`, `(message)`, and `: message` at the end. */
-function withoutError(sentence: string, given: ErrorToTell, told: string): string {
-  const { name, message } = given
-  const end = `: ${message}`.trimEnd()
-  const hidden = sentence
-    .replaceAll(`(${name}: ${message})`, () => `(${told})`)
-    .replaceAll(`(${message})`, () => `(${told})`)
-  for (const stop of ['', '.']) {
-    if (end !== ':' && hidden.endsWith(end + stop)) {
-      return `${hidden.slice(0, -(end + stop).length)}: ${told}.`
+  const error: Texts['error'] = (given, step) =>
+    redact === undefined ? `${given.name}: ${given.message}` : redacted(redact, given, step)
+  const quote: Quote = (quoted) => {
+    switch (quoted.what) {
+      case 'error':
+        return error(quoted, quoted.step)
+      case 'note':
+        return redact === undefined ? quoted.note : ''
+      case 'refusal': {
+        const { reason } = quoted
+        return redact === undefined ? reason : redacted(redact, { name: 'Error', message: reason })
+      }
     }
   }
-  return hidden
+  return { isShown, error, quote }
 }
 
-function withoutMessage({ name, code }: ErrorToTell): string {
-  return code === undefined ? name : `${name} [${code}]`
+function redacted(redact: Redact, { name, message, code }: ErrorToTell, step?: string): string {
+  const given = { name, message, ...(code === undefined ? {} : { code }) }
+  return textOf(redact(given, { what: 'error', step }))
 }
 
 function textOf(redacted: unknown): string {
@@ -54,4 +46,9 @@ function textOf(redacted: unknown): string {
   const { name, message } = (redacted ?? {}) as { readonly name?: unknown; readonly message?: unknown }
   if (typeof message === 'string') return typeof name === 'string' ? `${name}: ${message}` : message
   return JSON.stringify(redacted) ?? ''
+}
+
+/** Ends a text with a full stop unless it ends a sentence already. */
+export function sentence(text: string): string {
+  return /[.!?…]$/.test(text) ? text : `${text}.`
 }

@@ -3,26 +3,41 @@ import {
   type RunSnapshot,
   type RunSummary,
   type RunWithSteps,
-  type SerialisedError,
   type StepState,
   undoReport,
+  type WorkerSnapshot,
 } from '@belay/workflow'
 import type { RunPage } from '../api.ts'
 import type { Texts } from './texts.ts'
 
 /** One sentence about a run that goes on: what it waits for. */
-export function whyOpen(explanation: Explanation, texts: Texts): string {
-  const { steps, sentence } = explanation
+export function whyOpen({ steps, sentence }: Explanation): string {
   // The step that needs somebody says more than the run; one that waits for other steps says less.
   const first =
     steps.find(({ actions }) => actions.length > 0) ?? steps.find(({ reason }) => reason !== 'dependency')
-  return texts.sentence(first?.sentence ?? sentence, errorsIn(explanation))
+  return first?.sentence ?? sentence
 }
 
 /**
  * The same from the states of its steps alone, for a list: `"packItem": 3 of 12 items are done.` An explanation says more, but costs some reads for each run.
  */
-export function whyListed({ status, steps, startAt }: RunWithSteps): string {
+export function whyListed(run: RunWithSteps, workers: readonly WorkerSnapshot[]): string {
+  return `${standing(run)}${FOR_PEOPLE.has(run.status) ? '' : withoutWorker(run, workers)}`
+}
+
+const FOR_PEOPLE: ReadonlySet<string> = new Set(['paused', 'parked', 'compensation_failed'])
+
+/** One that does not report its versions is assumed to have all. */
+function withoutWorker({ workflow, version }: RunSummary, workers: readonly WorkerSnapshot[]): string {
+  const live = workers.filter(({ status }) => status === 'live')
+  if (live.length === 0) return ' No worker is live: start one.'
+  const isServed = live.some(
+    ({ workflows }) => workflows?.some((one) => one.name === workflow && one.version === version) ?? true,
+  )
+  return isServed ? '' : ' No live worker has its version: start one that has.'
+}
+
+function standing({ status, steps, startAt }: RunWithSteps): string {
   const named = (...statuses: readonly StepState['status'][]) =>
     steps.filter((step) => statuses.includes(step.status))
   switch (status) {
@@ -66,11 +81,6 @@ function names(steps: readonly StepState[]): string {
   const [first, ...others] = steps.map(({ name }) => `"${name}"`)
   if (first === undefined) return 'a step'
   return others.length === 0 ? first : `${first} and ${others.length} more`
-}
-
-/** All errors that the sentences of an explanation may quote. */
-export function errorsIn({ steps }: Explanation): readonly SerialisedError[] {
-  return steps.flatMap(({ error }) => error ?? [])
 }
 
 export function hasEnded({ finishedAt }: Pick<RunSummary, 'finishedAt'>): boolean {

@@ -80,7 +80,7 @@ describe('an end step past whose failure its follow-up continues', () => {
     expect(statuses(followUp)).toEqual({ ended: 'completed', mail: 'failed', count: 'completed' })
     expect(followUp!.steps.find(({ name }) => name === 'count')!.output).toBe('no such address')
     expect((await run.explain()).followUp?.continued).toEqual([
-      { step: 'mail', sentence: '"mail" failed, and the run continued: no such address.' },
+      { step: 'mail', sentence: '"mail" failed (PermanentError: no such address), and the run continued.' },
     ])
   })
 
@@ -128,7 +128,7 @@ describe('explaining a run with end steps', () => {
     held.open()
     await clock.advance(5_000)
     expect((await run.explain()).sentence).toMatch(
-      /Its end steps: run \S+ has ended as failed, because "count" failed \(no counter\); an operator may retry it\.$/,
+      /Its end steps: run \S+ has ended as failed, because "count" failed \(PermanentError: no counter\); an operator may retry it\.$/,
     )
   })
 })

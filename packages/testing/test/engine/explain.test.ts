@@ -71,7 +71,9 @@ describe('explaining a run', () => {
 
     const explanation = await engine.explain(run)
 
-    expect(explanation.sentence).toMatch(/is parked: 1 compensation failed for good/)
+    expect(explanation.sentence).toMatch(
+      /^Run \S+ is parked, because "no" failed \(Error: no\): 1 compensation failed for good/,
+    )
     expect(told(explanation)).toEqual({
       a: 'operator: "a" is undone after "b", whose compensation failed for good and waits for an operator.',
       b: expect.stringMatching(

@@ -59,7 +59,10 @@ describe('a step past whose failure its run continues', () => {
     expect(await run.explain()).toMatchObject({
       skipped: [{ step: 'receipt', sentence: '"receipt" was skipped because "charge" failed.' }],
       continued: [
-        { step: 'charge', sentence: '"charge" failed, and the run continued: The card was declined.' },
+        {
+          step: 'charge',
+          sentence: '"charge" failed (PermanentError: The card was declined.), and the run continued.',
+        },
       ],
     })
     expect((await run.status()).steps.find(({ name }) => name === 'receipt')!.skip).toEqual({

@@ -76,8 +76,8 @@ describe("a loop with onFailure: 'continue'", () => {
     const statuses = Object.fromEntries((await run.status()).steps.map(({ name, status }) => [name, status]))
     expect(statuses).toMatchObject({ draft: 'failed', 'draft[1]': 'completed', 'draft[2]': 'failed' })
     expect((await run.explain()).continued.map(({ sentence }) => sentence)).toEqual([
-      '"draft[2]" failed, and the run continued: round 2 is broken.',
-      '"draft" failed, and the run continued: round 2 is broken.',
+      '"draft[2]" failed (PermanentError: round 2 is broken), and the run continued.',
+      '"draft" failed (PermanentError: round 2 is broken), and the run continued.',
     ])
     await close()
   })

@@ -260,7 +260,8 @@ describe('a finding about', () => {
 
   it('runs without a worker or in a long pause offers what all of them may take', async () => {
     const workflow = w().step('a', { run: () => 1 })
-    const { clock, engine } = engines()
+    const { clock, engine, worker } = engines()
+    await worker({ workflows: [define('other', { version: 1 }).step('a', { run: () => 1 })] })
     const idle = engine({ workflows: [workflow] })
     await idle.run(workflow, undefined)
     const paused = await idle.run(workflow, undefined)

@@ -1,4 +1,4 @@
-import { define, unchecked } from '@belay/workflow'
+import { define, type Quote, quoteWithoutPayloads, unchecked } from '@belay/workflow'
 import { expect, it } from 'vitest'
 import { changed, engines } from './bench-of-engines.ts'
 
@@ -34,6 +34,14 @@ it('a run whose payloads cannot be read keeps the only slot of a worker from no 
   for (const other of others) expect((await other.status()).status).toBe('completed')
   expect((await engine.doctor()).findings).toContainEqual(
     expect.objectContaining({ type: 'refused_by_store', during: 'reading payloads', runId: bad.id }),
+  )
+  const messages = async (quote?: Quote) =>
+    (await engine.doctor({ quote })).findings.map(({ message }) => message)
+  expect(await messages()).toContainEqual(expect.stringContaining(`${bad.id}: missing chunk number 0. `))
+  expect(await messages(quoteWithoutPayloads)).toContainEqual(
+    expect.stringContaining(
+      `${bad.id}: only who may read payloads sees the reason. Everything else goes on.`,
+    ),
   )
 
   isBad = false

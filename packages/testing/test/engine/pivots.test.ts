@@ -40,7 +40,7 @@ describe('a run whose pivot has completed', () => {
     expect((await engine.runs.list({ status: 'parked' })).map(({ id }) => id)).toEqual([run.id])
     const { sentence, steps } = await run.explain()
     expect(sentence).toBe(
-      `Run ${run.id} is parked after its pivot: 1 step failed for good, and nothing is undone; an operator must retry or skip what failed, and 0 other open steps go on.`,
+      `Run ${run.id} is parked after its pivot, because "mail" failed (PermanentError: mail is broken): 1 step failed for good, and nothing is undone; an operator must retry or skip what failed, and 0 other open steps go on.`,
     )
     expect(steps).toMatchObject([{ step: 'mail', reason: 'operator' }])
     expect(steps[0]!.sentence).toContain('retry it once its cause is repaired')
@@ -179,7 +179,7 @@ describe('a run whose pivot has completed', () => {
       await clock.advance('1m')
       expect((await run.status()).status).toBe('parked')
       const explained = await run.explain()
-      expect(explained.sentence).toContain('is parked after its pivot: 1 step failed for good')
+      expect(explained.sentence).toContain('is parked after its pivot, because "mail" failed (')
       expect(explained.steps.map(({ step }) => step)).toEqual(['mail'])
 
       failing.clear()

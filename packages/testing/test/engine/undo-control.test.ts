@@ -53,7 +53,9 @@ describe('an undo that waits for its next attempt', () => {
     const dueIn = steps.map(({ undo }) => undo?.dueAt && undo.dueAt.getTime() - clock.now())
     expect(dueIn).toEqual([undefined, expect.closeTo(600_000 - 5_000, -3), undefined])
 
-    expect(explained.sentence).toMatch(/is being undone: 2 steps to go\.$/)
+    expect(explained.sentence).toMatch(
+      /is being undone, because "ship" failed \(PermanentError: no\): 2 steps to go\.$/,
+    )
     expect(reasons(explained)).toEqual({
       reserve: expect.stringMatching(/^dependency: "reserve" is undone after "charge"/),
       charge: expect.stringMatching(
@@ -107,7 +109,7 @@ describe('an undo that waits for its next attempt', () => {
     expect(undone).toEqual([])
     const explained = await run.explain()
     expect(explained.sentence).toMatch(
-      /is being undone, and was paused by an operator: 2 steps to go, and no compensation begins until it is resumed\.$/,
+      /is being undone, because "ship" failed \(PermanentError: no\), and was paused by an operator: 2 steps to go, and no compensation begins until it is resumed\.$/,
     )
     expect(reasons(explained)['charge']).toBe(
       'paused: The compensation of "charge" does not begin until the run is resumed.',
@@ -161,7 +163,7 @@ describe('a run that fails while it is paused', () => {
     expect(await run.status()).toMatchObject({ status: 'paused', cause: { type: 'deadline' } })
     expect([undone, changes]).toEqual([[], []])
     expect((await run.explain()).sentence).toMatch(
-      /was stopped, and is paused by an operator: its undo begins once it is resumed\.$/,
+      /was stopped, because it missed its deadline, \S+Z, and is paused by an operator: its undo begins once it is resumed\.$/,
     )
     await run.resume()
     const error = await clock.runUntil(

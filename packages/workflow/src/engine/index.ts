@@ -35,6 +35,7 @@ export type {
 } from './diagnosis/explain/explanation.ts'
 export type { Finding } from './diagnosis/finding.ts'
 export type { OfferedAction, OfferedVerb } from './diagnosis/offered-action.ts'
+export { type Quote, type Quoted, quoteWithoutPayloads } from './diagnosis/quote.ts'
 export type { HeldStep, WorkerSnapshot, Workers } from './diagnosis/worker-list.ts'
 export { createEngine, type Engine } from './engine.ts'
 export type { ExportedRun, RunsToExport } from './handles/export-runs.ts'

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { RunRecord, StepRecord, StoredRun, WorkerRecord } from '../../src/adapter/index.ts'
 import { explainRun } from '../../src/engine/diagnosis/explain/explain.ts'
+import { quoteInFull } from '../../src/engine/diagnosis/quote.ts'
 import { FAILED, runToChange } from './control/run-to-change.ts'
 
 const NOW = 10_000
@@ -33,7 +34,7 @@ function explain(
     output: null,
     error: null,
   }))
-  return explainRun({ run: record, steps, shape: found.shape, workers, now: NOW })
+  return explainRun({ run: record, steps, shape: found.shape, workers, quote: quoteInFull, now: NOW })
 }
 
 function first(...args: Parameters<typeof explain>) {
@@ -120,8 +121,14 @@ describe('why a step does not end', () => {
     const running = { a: { status: 'running', workerId: 'w1', startedAt: 5_000 } } as const
 
     expect(first({}, running)).toMatch(/^running: "a" has been running on worker w1 since 1970/)
-    expect(first({}, running, [])).toMatch(
-      /^worker: "a" was started by worker w1, which has stopped renewing its lease/,
+    const gone = '^worker: "a" was started by worker w1, which has stopped renewing its lease'
+    const other = { ...WORKER, workerId: 'w2' }
+    expect(first({}, running, [])).toMatch(new RegExp(`${gone}\\. No worker is live: start one\\.$`))
+    expect(first({}, running, [other])).toMatch(
+      new RegExp(`${gone}; the next sweep gives the step to another worker\\.$`),
+    )
+    expect(first({}, running, [{ ...other, definitionIds: [2] }])).toMatch(
+      new RegExp(`${gone}\\. The only live worker has no handlers for "w" version 1: start one that has\\.$`),
     )
   })
 })
@@ -166,7 +173,7 @@ describe('why an undo does not end', () => {
     const drained = explain(undoing, { a: 'completed', b: 'failed' }, [])
 
     expect(inFlight.sentence).toMatch(/was stopped, and is undone once 1 running step has ended/)
-    expect(drained.sentence).toMatch(/is to be undone, but no worker is live/)
+    expect(drained.sentence).toMatch(/is to be undone\. No worker is live: start one\.$/)
   })
 })
 
@@ -193,12 +200,18 @@ describe('explaining a run with end steps that ended a moment ago', () => {
     const { run, steps, shape } = runToChange({ status: 'completed', finishedAt: 5_000 }, {}, NOW)
     const rows = steps.map((step) => ({ ...step, undo: null, output: null, error: null }))
     const record: RunRecord = { ...run, status: 'completed', input: null }
-    return explainRun({ run: record, steps: rows, shape: { ...shape, endSteps: true }, workers, now: NOW })
-      .sentence
+    return explainRun({
+      run: record,
+      steps: rows,
+      shape: { ...shape, endSteps: true },
+      workers,
+      quote: quoteInFull,
+      now: NOW,
+    }).sentence
   }
 
   it('says that they are about to begin, or that no worker can begin them', () => {
     expect(sentenceWith([WORKER])).toMatch(/ has completed\. Its end steps are about to begin\.$/)
-    expect(sentenceWith([])).toMatch(/ Its end steps cannot begin: no worker is live: start one\.$/)
+    expect(sentenceWith([])).toMatch(/ Its end steps are to begin\. No worker is live: start one\.$/)
   })
 })

@@ -102,7 +102,9 @@ describe('the findings of a diagnosis', () => {
 
     const [finding] = findingsOf({ ...NOTHING, ...diagnosis }, thresholds)
 
-    expect(finding?.message).toContain('version 1234567890 (a shape of version 3, from development mode): 2')
+    expect(finding?.message).toContain(
+      'version 1234567890 (a shape of version 3, from development mode) cannot go on',
+    )
     expect(finding?.remedy).toMatch(
       /^If its code is gone, drop the forgotten runs of "order", which ends them and undoes nothing\. Else start a worker/,
     )

@@ -1,6 +1,12 @@
 import { holdsLease } from '../../adapter/holds-lease.ts'
 import type { RunRecord, WorkerRecord } from '../../adapter/index.ts'
 
+/** The sentence that no worker could take a step of this run now, for what else says when a step begins. Empty if one could, though perhaps later. */
+export function withoutWorker(found: Parameters<typeof capacity>[0]): string {
+  const { reason, because } = capacity(found)
+  return reason === 'worker' ? ` ${because[0]!.toUpperCase()}${because.slice(1)}.` : ''
+}
+
 /** Whether a worker could take a step of this run's definition now. A worker that does not report its definitions is assumed to have all. */
 export function capacity(found: {
   readonly run: Pick<RunRecord, 'workflow' | 'version' | 'definitionId'>

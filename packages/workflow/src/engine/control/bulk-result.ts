@@ -15,6 +15,9 @@ export interface RefusedRun {
   readonly runId: string
   /** A sentence. */
   readonly why: string
+  /** If its state does not allow the action, the sentence in two parts: what cannot be done and why, without its subject, and what to do about it. */
+  readonly refusal: string | undefined
+  readonly remedy: string | undefined
   /** `action_refused` for its state; else what the store answered about it. Undefined if a damaged row could not be read. */
   readonly code: BelayErrorCode | undefined
   /** The id of the run on which to call the same verb instead, if there is one: of a child that only its parent retries, the parent's. */
@@ -25,6 +28,9 @@ export interface RefusedRun {
 export interface BulkRefusal {
   /** What was said of the first of them, with `…` for its ids. */
   readonly why: string
+  /** In its parts, as of a `RefusedRun`. */
+  readonly refusal: string | undefined
+  readonly remedy: string | undefined
   readonly code: BelayErrorCode | undefined
   readonly runIds: readonly string[]
   /** The runs on which to call the same verb instead, each once. */
@@ -72,8 +78,8 @@ export class BulkResults {
 
   refuse(runId: string, error: unknown): void {
     this.#matched += 1
-    const { code, insteadOn: instead } = BelayError.is(error) ? error : {}
-    this.#refused.push({ runId, why: reasonOf(error), code, instead })
+    const { code, refusal, remedy, insteadOn: instead } = BelayError.is(error) ? error : {}
+    this.#refused.push({ runId, why: reasonOf(error), refusal, remedy, code, instead })
   }
 
   /** Throws an error that is not about this run alone. */
@@ -107,6 +113,8 @@ function byReason(refused: readonly RefusedRun[]): readonly BulkRefusal[] {
     .sort((one, other) => other.length - one.length)
     .map((group) => ({
       why: group[0]!.why.replaceAll(ID, '…'),
+      refusal: group[0]!.refusal?.replaceAll(ID, '…'),
+      remedy: group[0]!.remedy?.replaceAll(ID, '…'),
       code: group[0]!.code,
       runIds: group.map(({ runId }) => runId),
       instead: [...new Set(group.flatMap(({ instead }) => instead ?? []))],

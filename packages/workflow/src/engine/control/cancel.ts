@@ -53,9 +53,10 @@ function assertUndoable(found: RunToChange): void {
   if (!isPastPivot(found)) return
   const { run, steps, shape } = found
   const pivot = steps.find(({ status }, number) => status === 'completed' && shape.steps[number]!.pivot)!
-  const what = `Run ${run.runId} cannot be cancelled: its pivot "${pivot.name}" has completed, so it cannot be undone any more.`
-  throw new BelayError('action_refused', what, {
+  const refusal = `cannot be cancelled: its pivot "${pivot.name}" has completed, so it cannot be undone any more.`
+  throw new BelayError('action_refused', `Run ${run.runId} ${refusal}`, {
     runId: run.runId,
+    refusal,
     step: pivot.name,
     remedy:
       'Let it go on, or cancel it without its undo (`compensate: false`), which leaves every effect as it is.',

@@ -1,9 +1,10 @@
 import { type Adapter, isTerminal, type RunRecord } from '../../adapter/index.ts'
-import { type OptionTable, wholeNumber } from '../../options/index.ts'
+import { callback, type OptionTable, wholeNumber } from '../../options/index.ts'
 import { runsChild } from '../base/child-steps.ts'
 import { explainRun } from '../diagnosis/explain/explain.ts'
 import type { Explanation } from '../diagnosis/explain/explanation.ts'
 import { countLeftOut } from '../diagnosis/explain/items-left-out.ts'
+import { type Quote, quoteInFull } from '../diagnosis/quote.ts'
 import { retriesOf } from '../diagnosis/retries.ts'
 import { collectedOf } from '../runs/collected-calls.ts'
 import { unknownRun } from '../runs/run-reference.ts'
@@ -15,14 +16,20 @@ export const EXPLAIN_OPTIONS = {
     takes: wholeNumber(1, 10_000),
     default: 100,
   },
+  quote: {
+    sets: 'how sentences tell errors and notes',
+    takes: callback<Quote>(),
+    default: quoteInFull,
+  },
 } satisfies OptionTable
 
+interface Checked {
+  readonly itemsMax: number
+  readonly quote: Quote
+}
+
 /** Explains what a stored run waits for. Reads no more items than it names; the others are counted. Throws `unknown_run`. */
-export async function explainStored(
-  adapter: Adapter,
-  runId: string,
-  options: { readonly itemsMax: number },
-): Promise<Explanation> {
+export async function explainStored(adapter: Adapter, runId: string, options: Checked): Promise<Explanation> {
   const found = await adapter.readRun(runId, { eachStatusMax: options.itemsMax })
   if (found === null) throw unknownRun({ runId })
   const [[definition], workers, now] = await Promise.all([
@@ -49,6 +56,7 @@ export async function explainStored(
     collected,
     retries,
     workers,
+    quote: options.quote,
     now,
   })
 }
@@ -63,7 +71,7 @@ async function waitsOf(adapter: Adapter, runId: string) {
 async function explainFollowUp(
   adapter: Adapter,
   run: RunRecord,
-  options: { readonly itemsMax: number },
+  options: Checked,
 ): Promise<Explanation | undefined> {
   const newest = await adapter.listRuns({ parentId: run.runId, limit: NEWEST })
   const found = newest.find((child) => isFollowUp(child, run))

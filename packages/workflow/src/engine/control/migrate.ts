@@ -230,9 +230,6 @@ function refusal(
 ): BelayError {
   const shown = problems.slice(0, PROBLEMS_SHOWN_MAX)
   if (shown.length < problems.length) shown.push(`and ${problems.length - shown.length} more`)
-  return new BelayError(
-    'action_refused',
-    `Run ${run.runId} cannot be moved to "${name}" version ${version}: ${shown.join('; ')}.`,
-    { runId: run.runId },
-  )
+  const refusal = `cannot be moved to "${name}" version ${version}: ${shown.join('; ')}.`
+  return new BelayError('action_refused', `Run ${run.runId} ${refusal}`, { runId: run.runId, refusal })
 }

@@ -43,13 +43,11 @@ export async function decideForFamily(
 async function assertDetached(parts: BondParts, { runId, workflow, parent }: StoredRun) {
   const found = await parts.adapter.findRun({ runId: parent!.runId })
   if (found === null || (await isDetached(parts.registry, found, parent!.step))) return
-  throw new BelayError(
-    'action_refused',
-    `Run ${runId} of "${workflow}" cannot be retried alone: it shares the fate of its parent.`,
-    {
-      runId,
-      insteadOn: parent!.runId,
-      remedy: `Retry run ${parent!.runId} once it has ended or is parked: its step runs again with a child. If it has completed, start another run instead.`,
-    },
-  )
+  const refusal = 'cannot be retried alone: it shares the fate of its parent.'
+  throw new BelayError('action_refused', `Run ${runId} of "${workflow}" ${refusal}`, {
+    runId,
+    refusal,
+    insteadOn: parent!.runId,
+    remedy: `Retry run ${parent!.runId} once it has ended or is parked: its step runs again with a child. If it has completed, start another run instead.`,
+  })
 }

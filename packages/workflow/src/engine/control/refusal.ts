@@ -5,7 +5,8 @@ type Standing = Pick<StoredRun, 'runId' | 'status' | 'stop' | 'endsAs'>
 
 /** The error for an action that the run's state does not allow: `Run 0192… cannot be paused: it has completed.` */
 export function runRefusal(run: Standing, participle: string, remedy = ''): BelayError {
-  return refusal(run, `Run ${run.runId} cannot be ${participle}: ${standingOf(run)}.`, remedy)
+  const refusal = `cannot be ${participle}: ${standingOf(run)}.`
+  return refused({ runId: run.runId, refusal, remedy })
 }
 
 /** The error for an action that the step's state does not allow: `Step "pay" of run 0192… cannot be skipped: it is running.` */
@@ -16,17 +17,19 @@ export function stepRefusal(
   because: string,
   remedy = '',
 ): BelayError {
-  const what = `Step "${step.name}" of run ${run.runId} cannot be ${participle}: ${because}.`
-  return refusal(run, what, remedy, step.name)
+  const refusal = `cannot be ${participle}: ${because}.`
+  return refused({ runId: run.runId, step: step.name, refusal, remedy })
 }
 
-function refusal(
-  { runId }: Pick<StoredRun, 'runId'>,
-  what: string,
-  remedy: string,
-  step?: string,
-): BelayError {
-  return new BelayError('action_refused', what, { runId, step, remedy })
+function refused(context: {
+  readonly runId: string
+  readonly step?: string
+  readonly refusal: string
+  readonly remedy: string
+}): BelayError {
+  const { runId, step, refusal } = context
+  const subject = step === undefined ? `Run ${runId}` : `Step "${step}" of run ${runId}`
+  return new BelayError('action_refused', `${subject} ${refusal}`, context)
 }
 
 function standingOf(run: Standing): string {

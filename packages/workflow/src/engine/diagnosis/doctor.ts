@@ -2,11 +2,12 @@ import { DERIVED_FROM } from '../../adapter/derived-from.ts'
 import type { Adapter, Diagnosis } from '../../adapter/index.ts'
 import type { Duration } from '../../duration.ts'
 import { BelayError } from '../../errors.ts'
-import { checkOptions, duration, type OptionTable, share } from '../../options/index.ts'
+import { callback, checkOptions, duration, type OptionTable, share } from '../../options/index.ts'
 import { reasonOf } from '../base/set-aside.ts'
 import type { Finding, FindingDraft } from './finding.ts'
 import { findingsOf } from './findings.ts'
 import { circleFindings, limitFindings } from './limit-findings.ts'
+import { type Quote, quoteInFull } from './quote.ts'
 import { refused, type SetAsideWork } from './refused-findings.ts'
 import { retriesOf } from './retries.ts'
 import { scheduleFindings } from './schedule-findings.ts'
@@ -20,6 +21,8 @@ export interface DoctorOptions {
   readonly recent?: Duration
   /** The share of the runs ended in that time from which failures are a finding, as a number from 0 to 1, if at least three failed. Default 0.1. */
   readonly failureRate?: number
+  /** How sentences tell why the store refuses something. Default: in full. `quoteWithoutPayloads` is for readers who may not see payloads. */
+  readonly quote?: Quote | undefined
 }
 
 export interface DoctorReport {
@@ -38,6 +41,7 @@ const OPTIONS = {
   overdueFor: { sets: 'how long a step may be due', takes: duration(0, '10000d'), default: '1m' },
   recent: { sets: 'how far back ends and starts are counted', takes: duration('1s', '30d'), default: '15m' },
   failureRate: { sets: 'the share of failures that is a finding', takes: share, default: 0.1 },
+  quote: { sets: 'how sentences tell a refusal', takes: callback<Quote>(), default: quoteInFull },
 } satisfies OptionTable
 
 /** What this process has noticed of the store's history. */
@@ -81,7 +85,7 @@ export async function doctor(
   const waits = limits.some(({ waiting, inUse }) => waiting > 0 && inUse > 0)
   const found = [
     ...(setBack === undefined ? [] : [wentBack(setBack)]),
-    ...[...aside, ...unread].map((one) => refused(one, diagnosis.now)),
+    ...[...aside, ...unread].map((one) => refused(one, diagnosis.now, checked.quote)),
     ...findingsOf(diagnosis, { pausedMs, failureRate, dev, derivedFrom }),
     ...(await scheduleFindings(adapter, diagnosis, overdueMs)),
     ...limits.flatMap(limitFindings),

@@ -90,25 +90,49 @@ function unserved(
     if (live.some((worker) => mayRun(worker, runs.definitionId))) continue
     byDefinition.set(runs.definitionId, [...(byDefinition.get(runs.definitionId) ?? []), runs])
   }
-  return [...byDefinition.values()].map((groups) => {
-    const runs = someRuns(groups)
-    const { workflow, version } = runs
-    const stated = derivedFrom?.get(groups[0]!.definitionId)
-    const derived = stated === undefined ? '' : ` (a shape of version ${stated}, from development mode)`
-    // What is being undone is undone by its own version, and cannot be cancelled any more.
-    const goesForward = groups.some(({ status }) => status === 'running' || status === 'paused')
-    const drop = `If its code is gone, drop the forgotten runs of "${workflow}", which ends them and undoes nothing. Else start`
-    return {
-      type: 'version_without_worker',
-      ...runs,
-      message: `No live worker has handlers for workflow "${workflow}" version ${version}${derived}: ${counted(runs.runs, 'run')} cannot go on, the oldest since ${runs.oldest.toISOString()} (${named(runs.runIds)}).`,
-      remedy: `${dev ? drop : 'Start'} a worker whose \`workflows\` include version ${version} of "${workflow}" with its handlers, move the runs to another version, or cancel them. They wait until then.`,
-      actions: [
-        ...(goesForward ? ([{ verb: 'migrateRun' }, { verb: 'cancel' }] as const) : []),
-        ...(dev ? ([{ verb: 'dropForgotten' }] as const) : []),
-      ],
-    }
-  })
+  return [...byDefinition.values()].map((groups) =>
+    unservedVersion(groups, {
+      dev,
+      stated: derivedFrom?.get(groups[0]!.definitionId),
+      isAlone: live.length === 0,
+    }),
+  )
+}
+
+function unservedVersion(
+  groups: readonly LiveRuns[],
+  about: {
+    readonly dev: boolean | undefined
+    /** The version that the code of a derived one states. */
+    readonly stated: number | undefined
+    /** No worker is live at all. */
+    readonly isAlone: boolean
+  },
+): FindingDraft {
+  const { dev, stated, isAlone } = about
+  const runs = someRuns(groups)
+  const { workflow, version } = runs
+  const derived = stated === undefined ? '' : ` (a shape of version ${stated}, from development mode)`
+  const what = `workflow "${workflow}" version ${version}${derived}`
+  const some = counted(runs.runs, 'run')
+  const who = isAlone
+    ? `No worker is live: ${some} of ${what}`
+    : `No live worker has handlers for ${what}: ${some}`
+  const drop = `If its code is gone, drop the forgotten runs of "${workflow}", which ends them and undoes nothing. Else start`
+  // Nothing is wrong with runs for which nobody was started: moving or cancelling them is no remedy.
+  const others = isAlone ? '' : ', move the runs to another version, or cancel them'
+  // What is being undone is undone by its own version, and cannot be cancelled any more.
+  const goesForward = groups.some(({ status }) => status === 'running' || status === 'paused')
+  return {
+    type: 'version_without_worker',
+    ...runs,
+    message: `${who} cannot go on, the oldest since ${runs.oldest.toISOString()} (${named(runs.runIds)}).`,
+    remedy: `${dev ? drop : 'Start'} a worker whose \`workflows\` include version ${version} of "${workflow}" with its handlers${others}. They wait until then.`,
+    actions: [
+      ...(goesForward && !isAlone ? ([{ verb: 'migrateRun' }, { verb: 'cancel' }] as const) : []),
+      ...(dev ? ([{ verb: 'dropForgotten' }] as const) : []),
+    ],
+  }
 }
 
 /** A worker that does not report its definitions is assumed to have all. */

@@ -1,5 +1,6 @@
 import { sentence } from '../../words.ts'
 import type { FindingDraft } from './finding.ts'
+import type { Quote } from './quote.ts'
 
 /** Something that the engine has set aside. */
 export interface SetAsideWork {
@@ -18,6 +19,7 @@ export interface SetAsideWork {
 export function refused(
   { during, runId, step, name, reason, forMs }: SetAsideWork,
   now: number,
+  quote: Quote,
 ): FindingDraft {
   const run = [name, runId === undefined ? undefined : `run ${runId}`].filter((part) => part !== undefined)
   const what = [...(step === undefined ? [] : [`step "${step}"`]), ...run].join(' of ')
@@ -25,7 +27,7 @@ export function refused(
   return {
     type: 'refused_by_store',
     ...{ during, runId, step, name, since },
-    message: `Since ${since.toISOString()} ${during} fails for ${what}: ${sentence(reason)} Everything else goes on.`,
+    message: `Since ${since.toISOString()} ${during} fails for ${what}: ${sentence(quote({ what: 'refusal', reason }))} Everything else goes on.`,
     remedy:
       'Give the right that is missing, make room, or repair the rows of the run, as the reason says: it is tried again every minute, and goes on by itself. If nothing was changed by hand, report it with the rows of the run.',
   }

@@ -1,3 +1,4 @@
+import { holdsLease } from '../../adapter/holds-lease.ts'
 import type { Adapter } from '../../adapter/index.ts'
 import { durationText } from '../../duration.ts'
 import { counted } from '../../words.ts'
@@ -29,7 +30,12 @@ export async function explainSchedule(adapter: Adapter, name: string): Promise<S
     scheduledAt: new Date(scheduledAt),
     reason: reasonOf({ place, liveRuns, isPaused: schedule.pausedAt !== null }),
   }))
-  return { name, summary: summaryOf({ ...schedule, now, waiting: waiting.length }), liveRuns, waiting }
+  const hasWorker = (await adapter.listWorkers()).some((worker) => holdsLease(worker, now))
+  return {
+    name,
+    summary: summaryOf({ ...schedule, now, waiting: waiting.length, hasWorker }),
+    ...{ liveRuns, waiting },
+  }
 }
 
 function reasonOf({
@@ -58,8 +64,9 @@ function summaryOf(schedule: {
   readonly nextAt: number | null
   readonly now: number
   readonly waiting: number
+  readonly hasWorker: boolean
 }): string {
-  const { pausedAt, pauseReason, nextAt, now, waiting } = schedule
+  const { pausedAt, pauseReason, nextAt, now, waiting, hasWorker } = schedule
   const waits =
     waiting === 0
       ? ''
@@ -69,7 +76,8 @@ function summaryOf(schedule: {
   if (nextAt === null) return `It has ended: its until has passed.${waits}`
   const at = fireAt(schedule, nextAt)
   const lateMs = now - at
-  if (lateMs <= 0) return `It fires next at ${new Date(at).toISOString()}.${waits}`
+  const nobody = hasWorker ? '' : ' No worker is live: start one.'
+  if (lateMs <= 0) return `It fires next at ${new Date(at).toISOString()}.${waits}${nobody}`
   const all = `up to ${CAUGHT_UP_MAX} times`
   return `It was due at ${new Date(at).toISOString()}, ${durationText(lateMs)} ago. A worker has to run for it to fire; it then catches up with ${schedule.spec.catchUp === 'all' ? all : schedule.spec.catchUp === 'last' ? 'the last time' : 'none, if it is more than a minute late'}.${waits}`
 }

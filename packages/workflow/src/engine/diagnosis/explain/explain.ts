@@ -8,9 +8,9 @@ import {
 } from '../../../adapter/index.ts'
 import { limitReached, type RunCause } from '../../../cause.ts'
 import { counted } from '../../../words.ts'
-import { capacity } from '../../base/run-capacity.ts'
-import type { Explanation, RunToExplain } from './explanation.ts'
-import { explainForward } from './forward.ts'
+import { withoutWorker } from '../../base/run-capacity.ts'
+import type { Explanation, RunToExplain, StepReason } from './explanation.ts'
+import { explainForward, lastError } from './forward.ts'
 import { explainLeftOut, leftOutIn } from './items-left-out.ts'
 import { offeredFor } from './offered.ts'
 import { explainFailure, explainSkip } from './skip.ts'
@@ -51,14 +51,17 @@ function explainInOrder(found: RunToExplain): Explanation {
   const open = isTerminal(run.status) ? [] : steps.filter((step) => isOpen(step) || isParked(found, step))
   const explained = open.map((step) => {
     const told = isUndoOpen(step) ? explainUndo(found, step) : explainForward(found, step)
-    return { ...told, actions: offeredFor(found, step, told) }
+    const nobody = TIMED.has(told.reason) ? withoutWorker(found) : ''
+    const item = step.itemKey === undefined ? {} : { itemKey: step.itemKey }
+    const sentence = `${told.sentence}${nobody}`
+    return { ...told, ...item, sentence, actions: offeredFor(found, step, told) }
   })
   return {
     runId: run.runId,
     workflow: run.workflow,
     version: run.version,
     status: run.status,
-    sentence: `Run ${run.runId} ${standing(found, open.length + leftOpen(found))}.${afterTheEnd(found)}`,
+    sentence: `Run ${run.runId} ${standing(found, open.length + leftOpen(found))}.${isTerminal(run.status) ? afterTheEnd(found) : withoutWorker(found)}`,
     ...(run.cause === null ? {} : { cause: JSON.parse(run.cause) as RunCause }),
     actions: found.retries ?? [],
     steps: explained,
@@ -66,21 +69,22 @@ function explainInOrder(found: RunToExplain): Explanation {
     skipped: steps.filter(({ status }) => status === 'skipped').map(explainSkip),
     continued: steps
       .filter(({ status }, place) => status === 'failed' && continuesPast(found.shape.steps[place]!))
-      .map(explainFailure),
+      .map((step) => explainFailure(step, found.quote)),
     ...(found.followUp === undefined ? {} : { followUp: found.followUp }),
   }
 }
 
+/** Reasons whose sentences say when or after whom the step begins, as if somebody were there to begin it. */
+const TIMED: ReadonlySet<StepReason> = new Set(['retry', 'timer', 'start', 'limit'])
+
 /** What is said of the end steps of a run that has ended. */
 function afterTheEnd(found: RunToExplain): string {
-  const { run, shape, followUp } = found
-  if (shape.endSteps !== true || !isTerminal(run.status)) return ''
+  const { shape, followUp } = found
+  if (shape.endSteps !== true) return ''
   if (followUp !== undefined) return ` Its end steps: ${followUp.sentence.replace(/^R/, 'r')}`
-  const { reason, because } = capacity(found)
+  const nobody = withoutWorker(found)
   // Starting them needs no slot.
-  return reason === 'worker'
-    ? ` Its end steps cannot begin: ${because}.`
-    : ' Its end steps are about to begin.'
+  return nobody === '' ? ' Its end steps are about to begin.' : ` Its end steps are to begin.${nobody}`
 }
 
 function isOpen(step: Pick<StepRecord, 'status'>): boolean {
@@ -125,13 +129,13 @@ function standing(found: RunToExplain, open: number): string {
     case 'compensating':
       return undoStanding(found)
     case 'compensation_failed':
-      return `is parked: ${counted(count('compensation_failed'), 'compensation')} failed for good, and ${counted(count('compensated'), 'step')} ${count('compensated') === 1 ? 'is' : 'are'} undone; an operator must retry or skip what failed`
+      return `is parked${because(found)}: ${counted(count('compensation_failed'), 'compensation')} failed for good, and ${counted(count('compensated'), 'step')} ${count('compensated') === 1 ? 'is' : 'are'} undone; an operator must retry or skip what failed`
     case 'completed':
       return 'has completed'
     case 'failed':
     case 'compensated':
     case 'cancelled':
-      return `has ended as ${run.status}${whyEnded(run)}${mayBeRetried(found)}`
+      return `has ended as ${run.status}${because(found)}${mayBeRetried(found)}`
   }
 }
 
@@ -155,18 +159,38 @@ function collectingOf({ collected, shape }: RunToExplain): string {
   return `collects calls${key} (${shape.collects}, ${counted(collected.calls, 'call')} so far), and `
 }
 
+/** Of a parked run, which has no cause: the step that failed first. */
+function firstFailure(found: RunToExplain): string {
+  const [first] = found.steps
+    .filter((step) => isParked(found, step))
+    .toSorted((one, other) => (one.finishedAt ?? 0) - (other.finishedAt ?? 0))
+  return first === undefined
+    ? ''
+    : `, because "${first.name}" failed${lastError(found.quote, first.name, first.error).told}`
+}
+
 function parkedStanding(found: RunToExplain, open: number): string {
   const failed = found.steps.filter((step) => isParked(found, step)).length + leftParked(found)
   const others = open - failed
-  return `is parked after its pivot: ${counted(failed, 'step')} failed for good, and nothing is undone; an operator must retry or skip what failed, and ${counted(others, 'other open step')} ${others === 1 ? 'goes' : 'go'} on`
+  return `is parked after its pivot${firstFailure(found)}: ${counted(failed, 'step')} failed for good, and nothing is undone; an operator must retry or skip what failed, and ${counted(others, 'other open step')} ${others === 1 ? 'goes' : 'go'} on`
 }
 
-/** Names the step that failed. */
-function whyEnded({ cause }: RunToExplain['run']): string {
+/** Names the step that failed: `, because "charge" failed (TypeError: no card)`. Of a cancellation the fields of the explanation tell. */
+function because({ run: { cause }, quote }: RunToExplain): string {
   if (cause === null) return ''
   const told = JSON.parse(cause) as RunCause
-  if (told.type === 'limit_reached') return `, because ${limitReached(told)}`
-  return told.type === 'step_failed' ? `, because "${told.step}" failed (${told.error.message})` : ''
+  switch (told.type) {
+    case 'limit_reached':
+      return `, because ${limitReached(told)}`
+    case 'deadline':
+      return `, because it missed its deadline, ${told.deadlineAt}`
+    case 'step_failed': {
+      const { step, error } = told
+      return `, because "${step}" failed (${quote({ ...error, what: 'error', step })})`
+    }
+    case 'cancelled':
+      return ''
+  }
 }
 
 /** A paused run that was stopped has a cause. */
@@ -175,17 +199,19 @@ function pausedStanding(found: RunToExplain): string {
     return 'was paused by an operator: none of its steps begins until it is resumed'
   const undos = countOf(found, (status) => isUndoOpen({ status }))
   return undos > 0
-    ? `is being undone, and was paused by an operator: ${counted(undos, 'step')} to go, and no compensation begins until it is resumed`
-    : 'was stopped, and is paused by an operator: its undo begins once it is resumed'
+    ? `is being undone${because(found)}, and was paused by an operator: ${counted(undos, 'step')} to go, and no compensation begins until it is resumed`
+    : `was stopped${because(found)}, and is paused by an operator: its undo begins once it is resumed`
 }
 
 function undoStanding(found: RunToExplain): string {
   const inFlight = countOf(found, (status) => status === 'running')
   if (inFlight > 0)
-    return `was stopped, and is undone once ${counted(inFlight, 'running step')} ${inFlight === 1 ? 'has' : 'have'} ended`
+    return `was stopped${because(found)}, and is undone once ${counted(inFlight, 'running step')} ${inFlight === 1 ? 'has' : 'have'} ended`
   const undos = countOf(found, (status) => isUndoOpen({ status }))
-  if (undos > 0) return `is being undone: ${counted(undos, 'step')} to go`
-  const { reason, because } = capacity(found)
+  if (undos > 0) return `is being undone${because(found)}: ${counted(undos, 'step')} to go`
   // Any worker with the definition plans the undo; it needs no slot.
-  return reason === 'worker' ? `is to be undone, but ${because}` : 'was stopped, and is about to be undone'
+  const stopped = `was stopped${because(found)}`
+  return withoutWorker(found) === ''
+    ? `${stopped}, and is about to be undone`
+    : `${stopped}, and is to be undone`
 }

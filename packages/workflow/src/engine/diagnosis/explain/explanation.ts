@@ -12,6 +12,7 @@ import type {
 } from '../../../adapter/index.ts'
 import type { RunCause, SerialisedError } from '../../../cause.ts'
 import type { OfferedAction } from '../offered-action.ts'
+import type { Quote } from '../quote.ts'
 
 /** The input of an explanation. */
 export interface RunToExplain {
@@ -36,6 +37,8 @@ export interface RunToExplain {
   /** If it has ended: what sends it forward again, perhaps from a run above it. */
   readonly retries?: readonly OfferedAction[] | undefined
   readonly workers: readonly WorkerRecord[]
+  /** How sentences tell errors and notes. */
+  readonly quote: Quote
   /** Epoch milliseconds, store clock. */
   readonly now: number
 }
@@ -74,6 +77,8 @@ export type StepReason =
 /** What a step that has not ended waits for. */
 export interface StepExplanation {
   readonly step: string
+  /** Of an item of a map, or a round of a loop. */
+  readonly itemKey?: string
   readonly reason: StepReason
   readonly sentence: string
   /** The instant at which the wait ends by itself, if there is one. */
@@ -98,7 +103,7 @@ export interface AwaitedLimit {
 }
 
 /** A step's explanation before it is known what may be done. */
-export type StepReasoning = Omit<StepExplanation, 'actions'>
+export type StepReasoning = Omit<StepExplanation, 'actions' | 'itemKey'>
 
 /** What a run and each of its open steps wait for. */
 export interface Explanation {
@@ -132,10 +137,15 @@ export interface ItemsLeftOut {
   readonly sentence: string
 }
 
-/** Which items an explanation names. */
+/** Which items an explanation names, and how it tells what may hold payloads. */
 export interface ExplainOptions {
   /** How many items of each map and status have a sentence of their own. 1 to 10,000; default 100. */
   readonly itemsMax?: number | undefined
+  /**
+   * How sentences tell errors of handlers and notes of their progress. Default: in full. `quoteWithoutPayloads` is for readers who may not see payloads;
+   * the fields `error` and `cause` hold the errors in any case.
+   */
+  readonly quote?: Quote | undefined
 }
 
 /** Why a step was skipped, or how it failed. */

@@ -10,8 +10,9 @@ import {
 } from '../../../adapter/index.ts'
 import { rateWords } from '../../../adapter/rate-words.ts'
 import type { SerialisedError } from '../../../cause.ts'
-import { capacity } from '../../base/run-capacity.ts'
+import { capacity, withoutWorker } from '../../base/run-capacity.ts'
 import { circleRemedy } from '../limit-findings.ts'
+import type { Quote } from '../quote.ts'
 import type { RunToExplain, StepReasoning } from './explanation.ts'
 import { leftOutIn } from './items-left-out.ts'
 
@@ -28,7 +29,7 @@ export function explainForward(found: RunToExplain, step: StepRecord): StepReaso
     case 'ready':
       return ready(found, step)
     case 'failed':
-      return failed(step)
+      return failed(found, step)
     default:
       return pending(found, step)
   }
@@ -53,11 +54,12 @@ function running(found: RunToExplain, step: StepRecord): StepReasoning {
 }
 
 /** What a running step told of its progress: `, and has done 3 of 10 (rows)`. Nothing if that was told by an earlier attempt. */
-function toldProgress({ values = [] }: RunToExplain, { step, startedAt }: StepRecord): string {
+function toldProgress({ values = [], quote }: RunToExplain, { name, step, startedAt }: StepRecord): string {
   const told = values.find((value) => value.key === null && value.step === step)
   if (told === undefined || (startedAt !== null && told.at < startedAt)) return ''
   const { done, total, note } = JSON.parse(told.value)
-  return `, and has done ${done}${total === undefined ? '' : ` of ${total}`}${note === undefined ? '' : ` (${note})`}`
+  const quoted = note === undefined ? '' : quote({ what: 'note', step: name, note })
+  return `, and has done ${done}${total === undefined ? '' : ` of ${total}`}${quoted === '' ? '' : ` (${quoted})`}`
 }
 
 /** Whether its run was stopped and its undo has not begun. */
@@ -66,10 +68,13 @@ function isStopped({ run }: RunToExplain): boolean {
 }
 
 /** A sentence about a step's worker that has stopped renewing its lease. Null if it renews. */
-export function goneWorker({ workers, now }: RunToExplain, { workerId }: StepRecord): string | null {
+export function goneWorker(found: RunToExplain, { workerId }: StepRecord): string | null {
+  const { workers, now } = found
   const worker = workers.find((known) => known.workerId === workerId)
   if (worker !== undefined && holdsLease(worker, now)) return null
-  return `worker ${workerId}, which has stopped renewing its lease; the next sweep gives the step to another worker.`
+  const gone = `worker ${workerId}, which has stopped renewing its lease`
+  const nobody = withoutWorker(found)
+  return nobody === '' ? `${gone}; the next sweep gives the step to another worker.` : `${gone}.${nobody}`
 }
 
 function waiting(found: RunToExplain, step: StepRecord): StepReasoning {
@@ -135,7 +140,7 @@ function ready(found: RunToExplain, step: StepRecord): StepReasoning {
   if (availableAt !== null && availableAt > now) {
     // Only a round of a loop begins with a delay.
     if (failures === 0) return timer(name, 'begins at', availableAt)
-    const { told, ...last } = lastError(step.error)
+    const { told, ...last } = lastError(found.quote, name, step.error)
     const sentence = `"${name}" failed ${times(failures)}${told} and is tried again at ${instant(availableAt)}.`
     return { step: name, reason: 'retry', sentence, until: new Date(availableAt), ...last }
   }
@@ -176,8 +181,8 @@ function waitsForSlot(
 }
 
 /** Only after a pivot does a run go on although a step has failed for good. */
-function failed({ name, succeeded, error }: StepRecord): StepReasoning {
-  const { told, ...last } = lastError(error)
+function failed({ quote }: RunToExplain, { name, succeeded, error }: StepRecord): StepReasoning {
+  const { told, ...last } = lastError(quote, name, error)
   const took = succeeded ? ' Its handler succeeded, but what it returned could not be stored.' : ''
   const sentence = `"${name}" failed for good${told} after a pivot had completed, so the run goes forward only: retry it once its cause is repaired, or skip it with a stand-in for its output.${took}`
   return { step: name, reason: 'operator', sentence, ...last }
@@ -233,10 +238,14 @@ export function mayMove({ run, steps, leftOut = [], workers, now }: RunToExplain
 }
 
 /** What an attempt failed with, and how a sentence tells it: ` (TypeError: no card)`. */
-export function lastError(stored: JsonText): { readonly told: string; readonly error?: SerialisedError } {
+export function lastError(
+  quote: Quote,
+  step: string,
+  stored: JsonText,
+): { readonly told: string; readonly error?: SerialisedError } {
   if (stored === null) return { told: '' }
   const error = JSON.parse(stored) as SerialisedError
-  return { told: ` (${error.name}: ${error.message})`, error }
+  return { told: ` (${quote({ ...error, what: 'error', step })})`, error }
 }
 
 /** Names a few of these steps, and counts the others and those that were not read. */

@@ -1,7 +1,8 @@
 import { type StepRecord, skipOf } from '../../../adapter/index.ts'
-import { limitReached, type SerialisedError } from '../../../cause.ts'
-import { sentence } from '../../../words.ts'
+import { limitReached } from '../../../cause.ts'
+import type { Quote } from '../quote.ts'
 import type { SkipExplanation } from './explanation.ts'
+import { lastError } from './forward.ts'
 
 /** Explains why a step was skipped. */
 export function explainSkip({ name, branch }: StepRecord): SkipExplanation {
@@ -9,9 +10,9 @@ export function explainSkip({ name, branch }: StepRecord): SkipExplanation {
 }
 
 /** Explains how a step failed past whose failure its run continued. */
-export function explainFailure({ name, error }: StepRecord): SkipExplanation {
-  const { message } = JSON.parse(error!) as SerialisedError
-  return { step: name, sentence: sentence(`"${name}" failed, and the run continued: ${message}`) }
+export function explainFailure({ name, error }: StepRecord, quote: Quote): SkipExplanation {
+  const { told } = lastError(quote, name, error)
+  return { step: name, sentence: `"${name}" failed${told}, and the run continued.` }
 }
 
 function because(branch: StepRecord['branch']): string {

@@ -23,7 +23,7 @@ export function isUndoOpen({ status }: Pick<StepRecord, 'status'>): boolean {
 export function explainUndo(found: RunToExplain, step: StepRecord): StepReasoning {
   const { name, availableAt } = step
   const failures = step.undo?.failures ?? 0
-  const { told, ...last } = lastError(step.undo?.error ?? null)
+  const { told, ...last } = lastError(found.quote, name, step.undo?.error ?? null)
   if (step.status === 'compensation_failed') {
     const sentence = `The compensation of "${name}" failed for good${told}: retry its compensation once the cause is repaired, or skip it once the step was undone by hand.${withoutOutput(step)}`
     return { step: name, reason: 'operator', sentence, ...last }
