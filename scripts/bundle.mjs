@@ -14,7 +14,7 @@ export async function bundle(folder = process.cwd()) {
   const input = sourcesOf(folder, manifest)
   rmSync(join(folder, 'bundle'), { recursive: true, force: true })
   const shared = { dir: join(folder, 'bundle'), sourcemap: true, sourcemapExcludeSources: true }
-  const modules = await rolldown({ input, external: (id) => !isOwnFile(id), ...QUIET })
+  const modules = await rolldown({ input, external: (id) => !isOwnFile(id) && id !== INLINED, ...QUIET })
   await modules.write({
     ...shared,
     format: 'esm',
@@ -33,6 +33,9 @@ export async function bundle(folder = process.cwd()) {
     chunkFileNames: (chunk) => `chunks/${nameOf(chunk)}-[hash].cjs`,
   })
 }
+
+// It is not published: what surfaces take of it becomes part of them.
+const INLINED = '@belay/graph-view'
 
 /**
  * What is loaded on demand has the name of its source. What entries share would have that of any of its many sources.

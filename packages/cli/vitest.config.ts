@@ -11,6 +11,7 @@ export default defineConfig({
       { find: /^@belay\/workflow\/adapter$/, replacement: source('workflow/src/adapter/index.ts') },
       { find: /^@belay\/workflow-postgres$/, replacement: source('workflow-postgres/src/index.ts') },
       { find: /^@belay\/workflow-postgres\/pglite$/, replacement: source('workflow-postgres/src/pglite.ts') },
+      { find: /^@belay\/graph-view$/, replacement: source('graph-view/src/index.ts') },
       { find: /^@belay\/testing$/, replacement: source('testing/src/index.ts') },
     ],
   },

@@ -17,7 +17,7 @@ describe('bare belay', () => {
     expect(empty).toBe('')
     expect(lines).toEqual([
       '  needs you   ! order:9185  chargeCard: its compensation failed for good',
-      '              ◊ order:9183  approveOrder waits for a decision, 1 d 23 h left',
+      '              ◊ order:9183  approveOrder waits for a decision, 2 d left',
       '  now         0 running, 1 waiting',
       '  last hour   0 completed, 1 compensated, 0 failed',
       '  workers     1 live, 0 of 50 slots busy',

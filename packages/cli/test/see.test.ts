@@ -109,10 +109,10 @@ describe('belay approvals', () => {
     const plain = await belay(['approvals', '--plain'], { env, columns: 80 })
 
     expect(shown.stdout).toMatch(
-      /^STEP +RUN +KEY +WORKFLOW +SINCE +TIMES OUT\n◊ approveOrder {2}\S+ {2}order:9183 {2}fulfil-order {2}\d\.\d s ago {2}in 1 d 23 h\n$/,
+      /^STEP +RUN +KEY +WORKFLOW +SINCE +TIMES OUT\n◊ approveOrder {2}\S+ {2}order:9183 {2}fulfil-order {2}\d+ s ago {2}in 2 d\n$/,
     )
     expect(plain.stdout).toMatch(
-      /^"approveOrder" of run \S+ of "fulfil-order", key order:9183, waits for a decision \(asked \d\.\d s ago\), and times out in 1 d 23 h\.\n$/,
+      /^"approveOrder" of run \S+ of "fulfil-order", key order:9183, waits for a decision \(asked \d+ s ago\), and times out in 2 d\.\n$/,
     )
     expect(shown.stderr).toBe('  belay approve order:9183 approveOrder\n')
     expect(JSON.parse(json.stdout)).toEqual({ approvals: [{ runId: id, step: 'approveOrder' }] })
@@ -132,7 +132,7 @@ describe('belay history', () => {
     const plain = await belay(['history', 'order:9182', '--plain'], { env, columns: 80 })
 
     expect(shown.stdout).toMatch(
-      /^WHEN +BY +ACTION +STEP +REASON\n\d\.\d s ago +ada +pause +the press is hot\n$/,
+      /^WHEN +BY +ACTION +STEP +REASON\n\d+ s ago +ada +pause +the press is hot\n$/,
     )
     expect(JSON.parse(json.stdout).history).toEqual([
       {
@@ -145,7 +145,7 @@ describe('belay history', () => {
       },
     ])
     expect(JSON.parse(payloads.stdout).history[0].change).toBeTruthy()
-    expect(plain.stdout).toMatch(/^\d\.\d s ago: pause by ada, because the press is hot\.\n$/)
+    expect(plain.stdout).toMatch(/^\d+ s ago: pause by ada, because the press is hot\.\n$/)
   })
 
   it('says that nobody has acted', async () => {

@@ -62,13 +62,13 @@ describe('the lines of steps', () => {
 
     expect(lines(run)).toBe(
       [
-        '  ●      checkFraud    completed  0.8 s',
+        '  ●      checkFraud    completed  800 ms',
         '  »      approveOrder  skipped    its when() was false',
-        '  │ ●    reserveStock  completed  0.4 s',
+        '  │ ●    reserveStock  completed  400 ms',
         '  ●─┘    chargeCard    completed  2.1 s, attempt 2',
-        '  ►      packItem      running    attempt 1, 4.0 s',
-        '  │ ●    route         completed  0.0 s',
-        '  ├─┼─○  bookCourier   ready      attempt 3 in 2.0 s; no courier before 2026-12…',
+        '  ►      packItem      running    attempt 1, 4 s',
+        '  │ ●    route         completed  0 ms',
+        '  ├─┼─○  bookCourier   ready      attempt 3 in 2 s; no courier before 2026-12-01',
         '  »─┘ │  printLabel    skipped    "route" chose "express"',
         '  ·───┘  shipped       pending',
       ].join('\n'),
@@ -93,8 +93,8 @@ describe('the lines of steps', () => {
         '  ●      checkFraud    completed     nothing to undo',
         '  »      approveOrder  skipped',
         '  │ ‹    reserveStock  compensating  after chargeCard',
-        '  ◄─┘    chargeCard    compensating  attempt 1, 0.6 s',
-        '  □      packItem      compensated   0.3 s',
+        '  ◄─┘    chargeCard    compensating  attempt 1, 600 ms',
+        '  □      packItem      compensated   300 ms',
         '  │ ●    route         completed     nothing to undo',
         '  ├─┼─×  bookCourier   failed        attempt 3; no courier before 2026-12-01',
         '  »─┘ │  printLabel    skipped',
@@ -133,7 +133,7 @@ describe('the lines of steps', () => {
 
     const found = stepLines(run, graph, { utc: true })
 
-    expect(found[5]!.detail).toBe('attempt 2 in 3.0 s; no courier before 2026-12-01')
+    expect(found[5]!.detail).toBe('attempt 2 in 3 s; no courier before 2026-12-01')
     expect(isOver(run, found)).toBe(false)
   })
 

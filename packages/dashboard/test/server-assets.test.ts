@@ -29,7 +29,9 @@ test('files have their types, and a browser keeps them: their names carry a hash
     'text/javascript',
     'const $ = "./b"',
   ])
-  expect(secured(await asked('/assets/a.js')).headers.get('cache-control')).toBe('private, max-age=31536000, immutable')
+  expect(secured(await asked('/assets/a.js')).headers.get('cache-control')).toBe(
+    'private, max-age=31536000, immutable',
+  )
   expect(secured(await asked('/runs/1')).headers.get('cache-control')).toBe('no-store')
 })
 

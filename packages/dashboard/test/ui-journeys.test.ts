@@ -129,6 +129,33 @@ onScreen('the page in use', () => {
     await page.getByText('The store has not answered since').waitFor({ state: 'detached' })
   })
 
+  it('a server that takes questions and answers none is silent after two polls; and it goes on', async () => {
+    const { page } = await pageAt('about:blank')
+    await page.clock.install()
+    await page.goto(`${fixture.url}runs`)
+    await shown(page, 'order:9231')
+    fixture.failing = { '': 'hangs' }
+    await page.clock.runFor(6_500)
+    await shown(page, 'The store has not answered since')
+    fixture.failing = {}
+    fixture.asked.length = 0
+    await page.clock.runFor(2_500)
+    await page.getByText('The store has not answered since').waitFor({ state: 'detached' })
+    // The question that got no answer was given up, and is put again.
+    await vi.waitFor(() => expect(fixture.asked.some((path) => path.startsWith('runs?'))).toBe(true))
+  })
+
+  it('at 1280 pixels a run’s sentence is wide enough to be read', async () => {
+    const { page } = await open('runs')
+    await page.setViewportSize({ width: 1280, height: 800 })
+    await shown(page, 'order:9231')
+    const width = await page
+      .locator('td.why')
+      .first()
+      .evaluate(({ clientWidth }) => clientWidth)
+    expect(width).toBeGreaterThan(320)
+  })
+
   it('paused, it asks for nothing', async () => {
     const { page } = await pageAt('about:blank')
     await page.clock.install()

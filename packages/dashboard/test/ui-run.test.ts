@@ -67,6 +67,46 @@ onScreen('a run on its screen', () => {
         expect(complaints()).toEqual([])
       })
 
+  it('the lines of the timeline’s hover are lines: nothing between them is filled', async () => {
+    const { page } = await open(`runs/${at.runs['order:9185'].id}`)
+    await page.locator('[data-row="f:packItem"]').hover()
+    const line = page.locator('.canvas path.link').first()
+    await line.waitFor({ state: 'attached' })
+    expect(await line.evaluate((path) => getComputedStyle(path).fill)).toBe('none')
+  })
+
+  for (const width of [1280, 390])
+    it(`at ${width} pixels the graph is there as a whole, and can be zoomed`, async () => {
+      const { page } = await pageAt(
+        `${url}runs/${at.runs['order:9185'].id}/graph`,
+        { viewport: { width, height: 800 } },
+        (there) => there.locator('.canvas svg'),
+      )
+      const canvas = page.locator('.canvas')
+      const hidden = () => canvas.evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)
+      const across = () => page.locator('.canvas svg').evaluate((svg) => svg.getBoundingClientRect().width)
+      await expect.poll(hidden).toBe(0)
+      const whole = await across()
+      for (const act of [
+        () => page.getByRole('button', { name: 'Zoom in' }).click(),
+        () => page.keyboard.press('+'),
+        async () => {
+          await canvas.hover()
+          await page.keyboard.down('Control')
+          await page.mouse.wheel(0, -200)
+          await page.keyboard.up('Control')
+        },
+      ]) {
+        const before = await across()
+        await act()
+        await expect.poll(across).toBeGreaterThan(before)
+      }
+      await page.getByRole('button', { name: 'Zoom out' }).click()
+      await page.getByRole('button', { name: 'Fit' }).click()
+      await expect.poll(across).toBe(whole)
+      expect(await hidden()).toBe(0)
+    })
+
   it('the table of steps says what graph and timeline show', async () => {
     const { page } = await open(`runs/${at.runs['order:9185'].id}/steps`)
     const row = async (step: string) =>

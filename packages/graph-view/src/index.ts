@@ -20,7 +20,7 @@ export { type ForwardState, type StepState, stateAt, type UndoState } from './st
 export { drawStrip, type Strip, type StripStep } from './strip.ts'
 export { drawingStyle, fileStyle } from './style.ts'
 export { fitText, safeText, textWidth } from './text.ts'
-export { clockText, dateText, dayText, durationText, zoneText } from './time.ts'
+export { age, clockText, dateText, dayText, span, zoneText } from './time.ts'
 export { links, type Plan, planTimeline, type RowLinks, type TimelineOptions } from './timeline/plan.ts'
 export type { TimelineRow } from './timeline/row.ts'
 export { drawAxis, drawLinks, drawPlan, drawTimeline, type Timeline, type TimelinePart } from './timeline.ts'

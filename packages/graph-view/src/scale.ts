@@ -1,4 +1,4 @@
-import { clockText, DAY, dayText, durationText, minuteText, offsetMs } from './time.ts'
+import { clockText, DAY, dayText, minuteText, offsetMs, span } from './time.ts'
 
 export interface TimeSpan {
   readonly startAt: number
@@ -160,7 +160,7 @@ export function spanTicksOf(scale: TimeScale, gap = 72): readonly Tick[] {
     const step = TICK_STEPS.find((ms) => (ms * width) / (endAt - startAt) >= gap) ?? TICK_STEPS.at(-1)!
     const ticks: Tick[] = []
     for (let at = Math.ceil(startAt / step) * step; at <= endAt; at += step)
-      ticks.push({ at, x: scale.x(at), label: `+${durationText(at)}` })
+      ticks.push({ at, x: scale.x(at), label: `+${span(at)}` })
     return ticks
   })
 }

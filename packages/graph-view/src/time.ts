@@ -58,18 +58,24 @@ const MINUTE = 60 * SECOND
 const HOUR = 60 * MINUTE
 export const DAY = 24 * HOUR
 
-/** `420 ms`, `4.6 s`, `34 s`, `2 min 5 s`, `3 h 12 min`, `4 d 2 h`. */
-export function durationText(ms: number): string {
+/** A length of time, rounded to the smallest unit that is shown: `420 ms`, `4.6 s`, `34 s`, `2 min 5 s`, `12 min`, `3 h 12 min`, `4 d 2 h`. */
+export function span(ms: number): string {
   const whole = Math.max(0, ms)
   if (whole < 999.5) return `${Math.round(whole)} ms`
-  if (whole < 9950) return `${(whole / SECOND).toFixed(1)} s`
+  if (whole < 9950) return `${Math.round(whole / 100) / 10} s`
   const seconds = Math.round(whole / SECOND)
   if (seconds < 60) return `${seconds} s`
   if (seconds < 600) return two(Math.floor(seconds / 60), 'min', seconds % 60, 's')
-  const minutes = Math.floor(seconds / 60)
+  const minutes = Math.round(whole / MINUTE)
   if (minutes < 60) return `${minutes} min`
   if (minutes < 24 * 60) return two(Math.floor(minutes / 60), 'h', minutes % 60, 'min')
-  return two(Math.floor(minutes / (24 * 60)), 'd', Math.floor(minutes / 60) % 24, 'h')
+  const hours = Math.round(whole / HOUR)
+  return two(Math.floor(hours / 24), 'd', hours % 24, 'h')
+}
+
+/** How long ago something was, in whole seconds: `0 s`, never `873 ms`. */
+export function age(ms: number): string {
+  return ms < SECOND ? '0 s' : span(Math.floor(ms / SECOND) * SECOND)
 }
 
 function two(large: number, unit: string, small: number, smaller: string): string {

@@ -2,7 +2,7 @@ import { attemptsOf, roundAt, roundOf, timesOf } from './attempts.ts'
 import type { ViewRun, ViewStep } from './model.ts'
 import { stateAt } from './state.ts'
 import { safeText } from './text.ts'
-import { clockText, dateText, durationText, zoneText } from './time.ts'
+import { clockText, dateText, span, zoneText } from './time.ts'
 import { undoOrder } from './undo.ts'
 
 /** The timeline as text, for an incident report: one line for each step and each undo, with the times of a zone (default UTC). */
@@ -20,9 +20,7 @@ export function timelineText(run: ViewRun, at = run.readAt, zone = 'UTC'): strin
     const last = begun.at(-1)
     const count = Math.max(begun.length, last?.attempt ?? 0)
     const length =
-      last?.endAt !== undefined && last.endAt <= at
-        ? ` after ${durationText(last.endAt - begun[0]!.startAt)}`
-        : ''
+      last?.endAt !== undefined && last.endAt <= at ? ` after ${span(last.endAt - begun[0]!.startAt)}` : ''
     const state = direction === 'forward' ? forward : (undo ?? 'nothing to undo')
     const error =
       state === 'failed' || state === 'parked'

@@ -70,19 +70,20 @@ export function drawAxis(plan: Plan): Drawing {
 /** More lines than these cannot be told apart. */
 const LINKS_MAX = 50
 
-/** Lines from what a row waits for to the row: for the hover, over the drawing. `id`: a `data-row`. */
-export function drawLinks(plan: Plan, id: string): readonly Shape[] {
+/** Lines from what a row waits for to the row: for the hover, over the drawing. `id`: a `data-row`. Undefined for no row. */
+export function drawLinks(plan: Plan, id: string): Shape | undefined {
   const row = plan.rows.find((one) => safeText(one.id) === id)
-  if (row === undefined) return []
+  if (row === undefined) return undefined
   const before = new Set(links(plan.run, { ...row, step: row.step.name }).waitsFor)
   const [end] = extent(plan, row)
-  return plan.rows
+  const lines = plan.rows
     .filter((one) => before.has(one.id))
     .slice(0, LINKS_MAX)
     .flatMap((one) => {
       const [, start] = extent(plan, one)
       return link({ x: start, y: one.center }, { x: end, y: row.center })
     })
+  return shape('g', { class: 'belay' }, ...lines)
 }
 
 interface End {

@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import {
+  age,
   barOf,
   clockText,
   drawStrip,
-  durationText,
   fitText,
   glyph,
   safeText,
+  span,
   svgText,
   ticksOf,
   timeScale,
@@ -17,11 +18,11 @@ import { randomOf } from './random.ts'
 const T = Date.UTC(2026, 9, 25, 0, 0)
 const HOUR = 3_600_000
 const axis = { startAt: T, left: 100, width: 1000, fold: true }
-const span = (from: number, to: number) => ({ startAt: T + from, endAt: T + to })
+const between = (from: number, to: number) => ({ startAt: T + from, endAt: T + to })
 
 describe('the time axis', () => {
   it('folds the time in which nothing happens', () => {
-    const { segments } = timeScale([span(0, 1000), span(5 * HOUR, 5 * HOUR + 1000)], {
+    const { segments } = timeScale([between(0, 1000), between(5 * HOUR, 5 * HOUR + 1000)], {
       ...axis,
       endAt: T + 5 * HOUR + 1000,
     })
@@ -35,7 +36,7 @@ describe('the time axis', () => {
       const random = randomOf(seed)
       const spans = Array.from({ length: 1 + Math.floor(random() * 30) }, () => {
         const from = random() ** 4 * 90 * HOUR
-        return span(from, from + random() ** 6 * HOUR)
+        return between(from, from + random() ** 6 * HOUR)
       })
       const scale = timeScale(spans, { ...axis, endAt: T + 91 * HOUR })
       const pixels = Array.from({ length: 50 }, (_, index) => 100 + index * 20)
@@ -74,7 +75,7 @@ describe('the time axis', () => {
   })
 
   it('names the day where it changes in a fold', () => {
-    const scale = timeScale([span(0, 60_000), span(30 * HOUR, 30 * HOUR + 60_000)], {
+    const scale = timeScale([between(0, 60_000), between(30 * HOUR, 30 * HOUR + 60_000)], {
       ...axis,
       endAt: T + 30 * HOUR + 60_000,
     })
@@ -84,18 +85,23 @@ describe('the time axis', () => {
 })
 
 it('writes durations, times and zones', () => {
-  const written = [0, 420, 999.6, 4600, 34_000, 125_000, 720_000, 11_520_000, 358_000_000].map(durationText)
+  const lengths = [0, 420, 999.6, 4600, 34_000, 125_000, 749_000, 751_000, 3_599_000, 11_520_000]
+  const written = [...lengths, 86_399_000, 358_000_000].map(span)
   expect(written).toEqual([
     '0 ms',
     '420 ms',
-    '1.0 s',
+    '1 s',
     '4.6 s',
     '34 s',
     '2 min 5 s',
     '12 min',
+    '13 min',
+    '1 h',
     '3 h 12 min',
+    '1 d',
     '4 d 3 h',
   ])
+  expect([0, 873, 4_600, 61_900].map(age)).toEqual(['0 s', '0 s', '4 s', '1 min 1 s'])
   expect(clockText(T, 'Europe/Zurich')).toBe('02:00:00')
   expect(zoneText(T + 24 * HOUR, 'Europe/Zurich')).toBe('CET')
   expect(() => clockText(T, 'Nowhere/Land')).toThrow(RangeError)

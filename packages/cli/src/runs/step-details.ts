@@ -1,3 +1,4 @@
+import { span } from '@belay/graph-view'
 import {
   type RunSnapshot,
   type StepSnapshot,
@@ -7,7 +8,7 @@ import {
 } from '@belay/workflow'
 import type { Shown } from '../terminal/shapes.ts'
 import { safe } from '../terminal/text.ts'
-import { moment, span } from '../terminal/time.ts'
+import { moment } from '../terminal/time.ts'
 
 /** One step as a line says it. Its texts are safe for a terminal. */
 export interface StepLine {

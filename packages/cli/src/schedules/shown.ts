@@ -1,3 +1,4 @@
+import { span } from '@belay/graph-view'
 import type { ScheduledTime, ScheduleFiring, ScheduleSnapshot } from '@belay/workflow'
 import type { Call } from '../call.ts'
 import type { ExitStatus } from '../exit-status.ts'
@@ -5,7 +6,7 @@ import { shortIds } from '../runs/names.ts'
 import { fieldColumns } from '../terminal/field-columns.ts'
 import type { Column, Output } from '../terminal/output.ts'
 import { safe } from '../terminal/text.ts'
-import { ago, moment, span } from '../terminal/time.ts'
+import { ago, moment } from '../terminal/time.ts'
 import { dayAndTime } from './zoned.ts'
 
 const FIELDS = fieldColumns<ScheduleSnapshot>([

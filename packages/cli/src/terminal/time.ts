@@ -1,27 +1,12 @@
+import { age, span } from '@belay/graph-view'
+
 const SECOND = 1_000
 const MINUTE = 60 * SECOND
-const HOUR = 60 * MINUTE
-const DAY = 24 * HOUR
-
-/** `0.8 s`, `12 s`, `3 min`, `2 h 5 min`, `1 d 23 h`. */
-export function span(ms: number): string {
-  if (ms < 10 * SECOND) return `${(Math.max(0, ms) / SECOND).toFixed(1)} s`
-  if (ms < 2 * MINUTE) return `${Math.round(ms / SECOND)} s`
-  if (ms < 2 * HOUR) return `${Math.floor(ms / MINUTE)} min`
-  if (ms < DAY) return joined(ms, HOUR, 'h', MINUTE, 'min')
-  return joined(ms, DAY, 'd', HOUR, 'h')
-}
-
-function joined(ms: number, large: number, largeUnit: string, small: number, smallUnit: string): string {
-  const rest = Math.floor((ms % large) / small)
-  const whole = `${Math.floor(ms / large)} ${largeUnit}`
-  return rest === 0 ? whole : `${whole} ${rest} ${smallUnit}`
-}
 
 /** `6 min ago`, or `in 2 s`. */
 export function ago(at: Date, now: Date): string {
   const ms = now.getTime() - at.getTime()
-  return ms >= 0 ? `${span(ms)} ago` : `in ${span(-ms)}`
+  return ms >= 0 ? `${age(ms)} ago` : `in ${span(-ms)}`
 }
 
 /** `0:08`, `5:57`, `2:05:00`. */

@@ -1,3 +1,4 @@
+import { span } from '@belay/graph-view'
 import type { Explanation, OfferedAction, RunSummary, StepExplanation } from '@belay/workflow'
 import type { Call } from '../call.ts'
 import type { ExitStatus } from '../exit-status.ts'
@@ -6,7 +7,6 @@ import { nameOf, runNamed } from '../runs/names.ts'
 import type { Output } from '../terminal/output.ts'
 import type { Shown } from '../terminal/shapes.ts'
 import { safe, wrap } from '../terminal/text.ts'
-import { span } from '../terminal/time.ts'
 
 /** `belay explain`. */
 export async function run({ args, connect, flags, out, quote }: Call): Promise<ExitStatus | undefined> {

@@ -1,3 +1,4 @@
+import { span } from '@belay/graph-view'
 import { toMermaid, type WorkflowDefinition, type WorkflowSnapshot, type WorkflowStep } from '@belay/workflow'
 import type { Call } from '../call.ts'
 import { misused, refused } from '../cli-error.ts'
@@ -5,7 +6,6 @@ import type { ExitStatus } from '../exit-status.ts'
 import { laneLines } from '../lanes/lines.ts'
 import type { Store } from '../store/store.ts'
 import { safe } from '../terminal/text.ts'
-import { span } from '../terminal/time.ts'
 
 /** `belay graph`. */
 export async function run({ args, connect, flags, out }: Call): Promise<ExitStatus | undefined> {

@@ -1,3 +1,4 @@
+import { span } from '@belay/graph-view'
 import type { CountedByStatus, PendingApproval, RunWithSteps, WorkerSnapshot } from '@belay/workflow'
 import type { RunStatus } from '@belay/workflow/adapter'
 import type { Call } from '../call.ts'
@@ -6,7 +7,6 @@ import { nameOf } from '../runs/names.ts'
 import type { Store } from '../store/store.ts'
 import type { Output } from '../terminal/output.ts'
 import { cut, pad, safe, width } from '../terminal/text.ts'
-import { span } from '../terminal/time.ts'
 
 const NAMED_MAX = 4
 const HOUR_MS = 3_600_000

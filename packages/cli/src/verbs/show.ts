@@ -1,3 +1,4 @@
+import { span } from '@belay/graph-view'
 import { RunFailedError, type RunSnapshot, type UndoReport, undoReport } from '@belay/workflow'
 import type { Call } from '../call.ts'
 import type { ExitStatus } from '../exit-status.ts'
@@ -8,7 +9,7 @@ import { type StepLine, stepLines } from '../runs/step-details.ts'
 import type { Column, Output } from '../terminal/output.ts'
 import type { Shown } from '../terminal/shapes.ts'
 import { cut, pad, safe, width } from '../terminal/text.ts'
-import { ago, moment, span } from '../terminal/time.ts'
+import { ago, moment } from '../terminal/time.ts'
 
 /** `belay show`. */
 export async function run({ args, connect, flags, out }: Call): Promise<ExitStatus | undefined> {

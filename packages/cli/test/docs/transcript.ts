@@ -46,7 +46,7 @@ function lasting(text: string, ids: readonly string[]): string {
       // Two hours ago it was another day, or not.
       .replaceAll('since 2026-12-01 18:30 UTC', 'since 18:30:33 UTC')
       .replaceAll(/\d+(\.\d)? s ago/g, '6 min ago')
-      .replaceAll(/\b\d\.\d s/g, '0.4 s')
+      .replaceAll(/\b\d+(\.\d)? m?s\b/g, '12 ms')
       .replaceAll(/^( +at \w+) \(.*\)$/gm, '$1 (orders/charge.ts:13:15)')
       .replaceAll(/\S+ at \S+:\d+( \((?:--url|BELAY_URL|DATABASE_URL)\))/g, 'shop at db.internal:5432$1')
       .replaceAll(/schema cli_\w+/g, 'schema belay')

@@ -1,3 +1,4 @@
+import { span } from '@belay/graph-view'
 import {
   type Explanation,
   type RunSnapshot,
@@ -110,27 +111,6 @@ function causeWords(cause: NonNullable<RunSummary['cause']>, texts: Texts): stri
     case 'limit_reached':
       return `limit "${cause.limit}" had no slot`
   }
-}
-
-const UNITS = [
-  [86_400_000, 'd'],
-  [3_600_000, 'h'],
-  [60_000, 'min'],
-  [1_000, 's'],
-] as const
-
-/** `0.8 s`, `12 s`, `3 min`, `2 h 5 min`. */
-function span(ms: number): string {
-  if (ms < 10_000) return `${(ms / 1_000).toFixed(1)} s`
-  const place = UNITS.findIndex(([size]) => ms >= size)
-  const [size, unit] = UNITS[place]!
-  const next = UNITS[place + 1]
-  const rest = next === undefined ? 0 : Math.floor((ms % size) / next[0])
-  const whole = `${Math.floor(ms / size)} ${unit}`
-  // Seconds matter beside a few minutes only.
-  return rest === 0 || next === undefined || (ms >= 600_000 && next[1] === 's')
-    ? whole
-    : `${whole} ${rest} ${next[1]}`
 }
 
 /** What an undo has left. Of a run that was never stopped: nothing. */

@@ -36,8 +36,12 @@ async function answerOf(url: string, signal?: AbortSignal): Promise<Response> {
     return await fetch(url, { ...(signal && { signal }), headers: { accept: 'application/json' } })
   } catch (error) {
     if (signal?.aborted) throw error
-    throw new ApiError(0, { code: 'unreachable', message: 'The dashboard’s server does not answer.' })
+    throw unreachable()
   }
+}
+
+export function unreachable(): ApiError {
+  return new ApiError(0, { code: 'unreachable', message: 'The dashboard’s server does not answer.' })
 }
 
 async function problemOf(response: Response): Promise<Problem> {

@@ -7,11 +7,13 @@ export function Drawn({
   drawing: { width, height, shapes },
   label,
   role,
+  scale = 1,
   children,
 }: {
   readonly drawing: Drawing
   readonly label: string
   readonly role?: 'tree' | 'img'
+  readonly scale?: number
   readonly children?: ComponentChildren
 }) {
   const elements = useMemo(() => shapes.map(elementOf), [shapes])
@@ -20,8 +22,8 @@ export function Drawn({
       class="drawing"
       role={role}
       viewBox={`0 0 ${width} ${height}`}
-      width={width}
-      height={height}
+      width={width * scale}
+      height={height * scale}
       aria-label={label}
     >
       {elements}

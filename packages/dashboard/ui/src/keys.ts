@@ -48,6 +48,7 @@ function isTyping(target: EventTarget | null): boolean {
 export const KEYS: readonly (readonly [string, string])[] = [
   ['Ctrl K', 'Search or jump'],
   ['/', 'Filter the runs'],
+  ['+  -  0', 'Zoom the graph of a run, or fit it'],
   ['j  k', 'Next or previous run'],
   ['Enter', 'Open the run'],
   ['Space', 'Peek at the run'],

@@ -1,5 +1,5 @@
 import { QueryClient, useQuery } from '@tanstack/react-query'
-import { ApiError, isForbidden, isNotFound, read } from './api.ts'
+import { ApiError, isForbidden, isNotFound, read, unreachable } from './api.ts'
 import { paused } from './settings.ts'
 import { useCell } from './stored.ts'
 
@@ -29,6 +29,29 @@ export function useLive<T>(path: string, fetched?: (signal: AbortSignal) => Prom
     refetchInterval: ({ state: { error } }) =>
       stopped || isForbidden(error) || isNotFound(error) ? false : EVERY_MS,
   })
+}
+
+/** Two missed answers: a server that takes a question and keeps silent is no better than one that refuses it. */
+const SILENT_MS = 2 * EVERY_MS
+
+let wasSilent = false
+
+/** The answer of `GET <path>`, which is light, or an error once it is overdue. After a silence everything is asked for anew: older questions may be lost. */
+export async function beat<T>(path: string, signal: AbortSignal): Promise<T> {
+  const limit = new AbortController()
+  const timer = setTimeout(() => limit.abort(), SILENT_MS)
+  try {
+    const answer = await read<T>(path, AbortSignal.any([signal, limit.signal]))
+    if (wasSilent) void client.invalidateQueries({ predicate: ({ queryKey: [key] }) => key !== path })
+    wasSilent = false
+    return answer
+  } catch (error) {
+    if (!limit.signal.aborted || signal.aborted) throw error
+    wasSilent = true
+    throw unreachable()
+  } finally {
+    clearTimeout(timer)
+  }
 }
 
 /** The store or its server does not answer: what is shown is the past. */

@@ -1,27 +1,7 @@
 import type { Capped } from '../../src/api.ts'
 import { zone } from './settings.ts'
 
-/** `3 s`, `4.2 s`, `5 min 2 s`, `3 h 12 min`, `2 d 4 h`. */
-export function span(ms: number): string {
-  if (ms < 1_000) return `${Math.max(0, Math.round(ms))} ms`
-  if (ms < 10_000) return `${Math.round(ms / 100) / 10} s`
-  const seconds = Math.round(ms / 1_000)
-  if (seconds < 60) return `${seconds} s`
-  const minutes = Math.floor(seconds / 60)
-  if (minutes < 60) return pair(minutes, 'min', seconds % 60, 's')
-  const hours = Math.floor(minutes / 60)
-  if (hours < 24) return pair(hours, 'h', minutes % 60, 'min')
-  return pair(Math.floor(hours / 24), 'd', hours % 24, 'h')
-}
-
-function pair(big: number, bigUnit: string, small: number, smallUnit: string): string {
-  return small === 0 ? `${big} ${bigUnit}` : `${big} ${bigUnit} ${small} ${smallUnit}`
-}
-
-/** An age in whole seconds: `1 s`, never `873 ms`. */
-export function age(ms: number): string {
-  return span(Math.max(0, Math.floor(ms / 1_000) * 1_000) || 0).replace(/^0 ms$/, '0 s')
-}
+export { age, span } from '@belay/graph-view'
 
 const formats = new Map<string, Intl.DateTimeFormat>()
 

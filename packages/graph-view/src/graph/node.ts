@@ -7,7 +7,7 @@ import type { ViewAttempt, ViewStep } from '../model.ts'
 import { numberBadge } from '../numbers.ts'
 import { type StepState, succeededItems } from '../state.ts'
 import { px, safeText, textShape, visibleText } from '../text.ts'
-import { durationText } from '../time.ts'
+import { span } from '../time.ts'
 import type { Scene } from './scene.ts'
 
 /** Whether a step has not begun, or never will: drawn dashed. */
@@ -134,7 +134,7 @@ function waitsFor({ kind }: ViewStep): string {
 function lengthOf(attempts: readonly ViewAttempt[]): string {
   const [first, last] = [attempts[0], attempts.at(-1)]
   if (first?.attempt !== 1 || last?.endAt === undefined) return ''
-  return ` in ${durationText(last.endAt - first.startAt)}`
+  return ` in ${span(last.endAt - first.startAt)}`
 }
 
 function begun(

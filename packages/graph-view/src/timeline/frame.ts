@@ -3,7 +3,7 @@ import { stateClass } from '../glyphs.ts'
 import { numberBadge } from '../numbers.ts'
 import { ticksOf } from '../scale.ts'
 import { fitText, px, safeText, textShape, textWidth } from '../text.ts'
-import { clockText, countText, durationText, zoneText } from '../time.ts'
+import { clockText, countText, span, zoneText } from '../time.ts'
 import type { Plan } from './plan.ts'
 
 const TOP = 20
@@ -86,7 +86,7 @@ function header(plan: Plan): readonly Shape[] {
   const folded = scale.segments
     .filter(({ fold }) => fold)
     .flatMap((fold) => {
-      const text = durationText(fold.endAt - fold.startAt)
+      const text = span(fold.endAt - fold.startAt)
       const short = narrow ? fitText(text.split(' ').slice(0, 2).join(' '), fold.width + 8, 11) : `⋯ ${text}`
       return label(short, fold.x + fold.width / 2, 'axis-text')
     })
@@ -133,7 +133,7 @@ export function drawMarks(plan: Plan, range: Range): readonly Shape[] {
 function stopMarks(plan: Plan, stoppedAt: number): readonly Shape[] {
   const { scale, drainedAt, at, axis, narrow, width, zone, left } = plan
   const [x, end] = [scale.x(stoppedAt), scale.x(drainedAt ?? at)]
-  const length = durationText((drainedAt ?? at) - stoppedAt)
+  const length = span((drainedAt ?? at) - stoppedAt)
   const stopped = narrow ? 'stopped' : `stopped ${clockText(stoppedAt, zone)}`
   const drained =
     drainedAt === undefined

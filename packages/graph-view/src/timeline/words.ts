@@ -1,7 +1,7 @@
 import { roundOf } from '../attempts.ts'
 import type { ViewAttempt } from '../model.ts'
 import { hasEffect, succeededItems } from '../state.ts'
-import { countText, durationText } from '../time.ts'
+import { countText, span } from '../time.ts'
 import { undoBlockers, whyNoUndo } from '../undo.ts'
 import type { Plan, PlannedRow } from './plan.ts'
 
@@ -16,7 +16,7 @@ export function forwardWords(plan: Plan, row: PlannedRow): string {
   if (state.forward === 'failed') return count > 1 ? `gave up after ${count} attempts` : 'failed'
   if (state.forward === 'waiting')
     return last === undefined || last.ended === 'waiting'
-      ? `waits, ${durationText(at - (last?.startAt ?? at))}`
+      ? `waits, ${span(at - (last?.startAt ?? at))}`
       : retryWords(plan, row)
   if (state.forward === 'running') {
     if (step.items !== undefined) return itemWords(plan, row)
@@ -38,7 +38,7 @@ function attemptCount({ run, at, round }: Plan, { step, direction, attempts }: P
 function retryWords({ at, run }: Plan, { step }: PlannedRow): string {
   const { dueAt } = step
   if (at < run.readAt || dueAt === undefined || dueAt <= at) return 'is tried again soon'
-  return `is tried again in ${durationText(dueAt - at)}`
+  return `is tried again in ${span(dueAt - at)}`
 }
 
 function itemWords({ at, run }: Plan, { step }: PlannedRow): string {
@@ -52,7 +52,7 @@ function itemWords({ at, run }: Plan, { step }: PlannedRow): string {
 function lengthWords(plan: Plan, { step, attempts }: PlannedRow, count: number): readonly string[] {
   const [first, last] = [attempts[0], attempts.at(-1)]
   if (first === undefined || last === undefined) return []
-  const length = durationText((last.endAt ?? plan.at) - first.startAt)
+  const length = span((last.endAt ?? plan.at) - first.startAt)
   return [
     // Not all are known: nobody can tell when it began.
     first.attempt > 1 ? `the last ${length}` : length,
@@ -91,7 +91,7 @@ export function parkedWords(plan: Plan, row: PlannedRow): string {
   const since = row.attempts.at(-1)?.endAt
   const failures = Math.max(attemptCount(plan, row), 1)
   const times = failures === 1 ? 'once' : `${failures} times`
-  const long = since === undefined ? '' : ` for ${durationText(plan.at - since)}`
+  const long = since === undefined ? '' : ` for ${span(plan.at - since)}`
   const error = errorOf(row.attempts, row.step.undo?.error)
   return `Parked${long}, failed ${times}${error === undefined ? '' : `: ${error}`}`
 }

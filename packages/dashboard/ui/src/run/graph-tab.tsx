@@ -1,8 +1,9 @@
-import { drawGraph, type Graph, layoutGraph, safeText } from '@belay/graph-view'
+import { drawGraph, type Graph, layoutGraph, safeText, type View } from '@belay/graph-view'
 import { useMemo, useState } from 'preact/hooks'
 import { Link } from 'wouter'
 import type { OpenStep } from '../../../src/api.ts'
 import { Drawn } from '../drawn.tsx'
+import { useKeys } from '../keys.ts'
 import { figure, nameOf } from '../words.ts'
 import { FindStep } from './find-step.tsx'
 import { Minimap } from './minimap.tsx'
@@ -11,6 +12,7 @@ import { ActButton, type TabProps } from './tab.tsx'
 import { LARGE, useSeen } from './use-seen.ts'
 import { useSettled, useShape } from './use-settled.ts'
 import { useWidth } from './use-width.ts'
+import { useZoom, type Zoom } from './use-zoom.ts'
 
 /** The graph, with the way taken and the order of the undo; below it what each open step waits for. `at`: the instant that is drawn. */
 export function GraphTab({ page, act, at }: TabProps & { readonly at?: number }) {
@@ -20,11 +22,14 @@ export function GraphTab({ page, act, at }: TabProps & { readonly at?: number })
   const vertical = width < 640
   const instant = at ?? run.finishedAt ?? run.readAt
   const isLarge = run.steps.length >= LARGE
-  const view = useSeen(host, !isLarge)
   const { stop, ...roam } = useRoam(host, 'data-step')
   // The shape of a run changes only with its definition: a large one is laid out once.
   const shape = useShape(run.steps)
   const layout = useMemo(() => layoutGraph(shape, { vertical }), [shape, vertical])
+  const zoom = useZoom(host, layout, width)
+  const { scale } = zoom
+  const seen = useSeen(host, !isLarge)
+  const view = useMemo(() => scaled(seen, 1 / scale), [seen, scale])
   const drawing = useMemo(
     () => drawGraph(run, { at: instant, order, layout, vertical, view, stop }),
     [run, instant, order, layout, vertical, view, stop],
@@ -37,6 +42,7 @@ export function GraphTab({ page, act, at }: TabProps & { readonly at?: number })
           <input type="checkbox" checked={order} onChange={() => setOrder(!order)} /> Order of the undo
         </label>
         <FindStep names={names} onFound={(name) => roam.show(safeText(name))} />
+        <ZoomButtons zoom={zoom} />
         <span class="weak grow">Arrow keys follow the edges</span>
         <Link href={`/runs/${run.id}/steps`}>The same as a table</Link>
       </div>
@@ -47,9 +53,11 @@ export function GraphTab({ page, act, at }: TabProps & { readonly at?: number })
         onFocusIn={roam.onFocusIn}
         onKeyDown={(event) => roam.onKeyDown(event, along(drawing.nodes))}
       >
-        <Drawn drawing={drawing} label={`Graph of ${nameOf(run)}`} role="tree" />
+        <Drawn drawing={drawing} label={`Graph of ${nameOf(run)}`} role="tree" scale={scale} />
       </div>
-      {(isLarge || drawing.width > width) && <Minimap run={run} at={instant} layout={layout} host={host} />}
+      {(isLarge || drawing.width * scale > width + 1) && (
+        <Minimap run={run} at={instant} layout={layout} host={host} scale={scale} />
+      )}
       {run.steps.some(({ pivot, irreversible }) => pivot || irreversible) && (
         <p class="legend weak">
           A flag marks a pivot: once it has completed, nothing is undone any more. A struck arrow marks a step
@@ -58,6 +66,28 @@ export function GraphTab({ page, act, at }: TabProps & { readonly at?: number })
       )}
       {at === undefined && <OpenSteps page={page} act={act} />}
     </section>
+  )
+}
+
+function scaled(view: View | undefined, by: number): View | undefined {
+  if (view === undefined) return undefined
+  return { x: view.x * by, y: view.y * by, width: view.width * by, height: view.height * by }
+}
+
+function ZoomButtons({ zoom: { zoomIn, zoomOut, fit } }: { readonly zoom: Zoom }) {
+  useKeys({ '+': zoomIn, '-': zoomOut, '0': fit })
+  return (
+    <fieldset class="row" aria-label="Zoom">
+      <button type="button" class="button" aria-label="Zoom out" title="Key: -" onClick={zoomOut}>
+        −
+      </button>
+      <button type="button" class="button" aria-label="Zoom in" title="Key: +" onClick={zoomIn}>
+        +
+      </button>
+      <button type="button" class="button" title="Key: 0" onClick={fit}>
+        Fit
+      </button>
+    </fieldset>
   )
 }
 

@@ -10,11 +10,14 @@ export function Minimap({
   at,
   layout,
   host,
+  scale,
 }: {
   readonly run: ViewRun
   readonly at: number
   readonly layout: Layout
   readonly host: RefObject<HTMLElement | null>
+  /** Of the graph in its host. */
+  readonly scale: number
 }) {
   const own = useRef<HTMLDivElement>(null)
   const drawing = useMemo(() => drawMinimap(run, { at, layout }), [run, at, layout])
@@ -22,8 +25,8 @@ export function Minimap({
     const [box, seen] = [own.current?.getBoundingClientRect(), host.current]
     if (box === undefined || seen === null || event.buttons !== 1) return
     seen.scrollTo({
-      left: ((event.clientX - box.left) / box.width) * layout.width - seen.clientWidth / 2,
-      top: ((event.clientY - box.top) / box.height) * layout.height - seen.clientHeight / 2,
+      left: ((event.clientX - box.left) / box.width) * layout.width * scale - seen.clientWidth / 2,
+      top: ((event.clientY - box.top) / box.height) * layout.height * scale - seen.clientHeight / 2,
       behavior: 'instant',
     })
   }
@@ -39,7 +42,11 @@ export function Minimap({
       onPointerMove={go}
     >
       <Drawn drawing={drawing} label="">
-        <Frame host={host} layout={layout} across={drawing} />
+        <Frame
+          host={host}
+          whole={{ width: layout.width * scale, height: layout.height * scale }}
+          across={drawing}
+        />
       </Drawn>
     </div>
   )
@@ -48,11 +55,11 @@ export function Minimap({
 /** On its own, so that a scroll redraws nothing else. */
 function Frame({
   host,
-  layout,
+  whole,
   across,
 }: {
   readonly host: RefObject<HTMLElement | null>
-  readonly layout: Layout
+  readonly whole: { readonly width: number; readonly height: number }
   readonly across: { readonly width: number; readonly height: number }
 }) {
   const [view, setView] = useState<View>()
@@ -64,8 +71,8 @@ function Frame({
     ),
   )
   if (view === undefined) return null
-  const [x, y] = [across.width / layout.width, across.height / layout.height]
-  const [width, height] = [Math.min(layout.width, view.width) * x, Math.min(layout.height, view.height) * y]
+  const [x, y] = [across.width / whole.width, across.height / whole.height]
+  const [width, height] = [Math.min(whole.width, view.width) * x, Math.min(whole.height, view.height) * y]
   return (
     <g class="belay">
       <rect

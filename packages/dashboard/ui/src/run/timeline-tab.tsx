@@ -38,6 +38,7 @@ export function TimelineTab({ page, act, at }: TabProps & { readonly at?: number
   const roam = useRoam(host, 'data-row')
   const stop = roam.stop !== undefined && ids.includes(roam.stop) ? roam.stop : undefined
   const drawing = useMemo(() => drawPlan(plan, { view: seen, stop }), [plan, seen, stop])
+  const traced = lit === undefined ? undefined : drawLinks(plan, lit)
   const names = useMemo(() => plan.rows.flatMap((row) => (isForward(row) ? row.step.name : [])), [plan])
   const label = `Timeline of ${nameOf(run)}: forward steps above, undo beneath`
   return (
@@ -67,7 +68,7 @@ export function TimelineTab({ page, act, at }: TabProps & { readonly at?: number
       >
         {isLarge && <Axis plan={plan} />}
         <Drawn drawing={drawing} label={label}>
-          {lit !== undefined && drawLinks(plan, lit).map(elementOf)}
+          {traced && elementOf(traced)}
         </Drawn>
         {at === undefined && <Parked page={page} rows={drawing.rows} act={act} />}
       </div>

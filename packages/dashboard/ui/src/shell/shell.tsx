@@ -7,7 +7,7 @@ import { isForbidden } from '../api.ts'
 import { Boundary } from '../boundary.tsx'
 import { Glyph } from '../glyph.tsx'
 import { useKeys } from '../keys.ts'
-import { isDown, useLive } from '../live.ts'
+import { beat, isDown, useLive } from '../live.ts'
 import { SCREENS } from '../screens.ts'
 import { paused } from '../settings.ts'
 import { useCell } from '../stored.ts'
@@ -21,7 +21,7 @@ import { type Opened, Top } from './top.tsx'
 
 /** What surrounds every screen: navigation, top bar, dialogs, and the line that says that the store is silent. */
 export function Shell({ children }: { readonly children: ComponentChildren }) {
-  const overview = useLive<Overview>('overview')
+  const overview = useLive<Overview>('overview', (signal) => beat('overview', signal))
   const session = useLive<Session>('session')
   const [opened, open] = useState<Opened>()
   const [place] = useLocation()
