@@ -142,7 +142,7 @@ onScreen('the page in use', () => {
     await page.clock.runFor(2_500)
     await page.getByText('The store has not answered since').waitFor({ state: 'detached' })
     // The question that got no answer was given up, and is put again.
-    await vi.waitFor(() => expect(fixture.asked.some((path) => path.startsWith('runs?'))).toBe(true))
+    await vi.waitFor(() => expect(fixture.asked.some((path) => path.startsWith('runs?'))).toBe(true), 20_000)
   })
 
   it('at 1280 pixels a run’s sentence is wide enough to be read', async () => {
