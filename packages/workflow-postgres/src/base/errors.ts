@@ -138,9 +138,12 @@ export function contended(cause: unknown, lockTimeoutMs?: number): StoreContende
 
 function unavailable(error: unknown, address: DatabaseAddress): StoreUnavailableError {
   const code = codeOf(error)
-  const known = MISCONFIGURATIONS[code ?? '']?.(address) ?? outageRemedy(code)
+  const refused = isAnswer(code)
+    ? `The server refused a statement with SQLSTATE ${code}: correct what its message names.`
+    : undefined
+  const known = MISCONFIGURATIONS[code ?? '']?.(address) ?? outageRemedy(code) ?? refused
   // A server that answers can be reached.
-  const cannot = known !== undefined && code !== null && isSqlState(code) ? 'use' : 'reach'
+  const cannot = isAnswer(code) ? 'use' : 'reach'
   return new StoreUnavailableError(
     `Belay cannot ${cannot} ${nameOf(address)}: ${sentence(messageOf(error))}`,
     {
@@ -158,6 +161,11 @@ const NOT_OF_STATEMENT = /^(08|25|26|28|3D|57P|42P05|53300|53400)/
 export function isOfStatement(error: unknown): boolean {
   const code = codeOf(BelayError.is(error) ? error.cause : error)
   return code !== null && /\d/.test(code) && isSqlState(code) && !NOT_OF_STATEMENT.test(code)
+}
+
+/** Whether the server itself told this. Class 08 is what a lost connection is called. */
+function isAnswer(code: string | null): boolean {
+  return code !== null && /\d/.test(code) && isSqlState(code) && !code.startsWith('08')
 }
 
 /** Names a database in messages. */
