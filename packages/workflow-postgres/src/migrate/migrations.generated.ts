@@ -2080,4 +2080,21 @@ ALTER TABLE "belay"."workflow_ready" REPLICA IDENTITY FULL;
 INSERT INTO "belay"."workflow_migrations" (tag, oldest_code) VALUES ('0018_replica_identity', 5);
 `,
   },
+  {
+    tag: '0019_no_key_locks',
+    hash: 'f05d83564ff137fd37f19bf2d42266ad265f8a285d6a03a71248d6aa5a827ece',
+    sql: `-- A row of the application's with a foreign key to a step holds that step FOR KEY SHARE while its transaction is open. Entering limits changes no key of a
+-- step, so it need not wait for such a transaction. The function stays as it is but for that one lock.
+DO $do$
+BEGIN
+  EXECUTE replace(
+    pg_catalog.pg_get_functiondef('"belay"."enter_limits"'::pg_catalog.regproc),
+    'for update of s', 'for no key update of s'
+  );
+END
+$do$;
+--> statement-breakpoint
+INSERT INTO "belay"."workflow_migrations" (tag, oldest_code) VALUES ('0019_no_key_locks', 5);
+`,
+  },
 ]
