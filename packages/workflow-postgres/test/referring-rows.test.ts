@@ -63,7 +63,12 @@ describe.each(servers)("an open transaction with rows that refer to a run's on $
         [runId],
       )
     }
-    const engine = createEngine({ adapter, workflows: [workflow, plain, limited], tick: '20ms', logger: false })
+    const engine = createEngine({
+      adapter,
+      workflows: [workflow, plain, limited],
+      tick: '20ms',
+      logger: false,
+    })
     onTestFinished(() => engine.close({ timeout: 0 }))
     await engine.start()
     return { engine, refer }

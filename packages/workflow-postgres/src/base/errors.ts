@@ -1,5 +1,5 @@
 import { BelayError, StoreContendedError, StoreUnavailableError, sentence } from '@belay/workflow/adapter'
-import { MISCONFIGURATIONS, outageRemedy } from './remedies.ts'
+import { misconfigurationRemedy, outageRemedy } from './remedies.ts'
 
 /** The address of a database, for messages. Never holds a password. */
 export interface DatabaseAddress {
@@ -90,14 +90,29 @@ export function classified(error: unknown, address: DatabaseAddress, lockTimeout
   if (BelayError.is(error)) return error
   if (codeOf(error) === LOCK_NOT_AVAILABLE) return contended(error, lockTimeoutMs)
   if (isUnavailable(error)) return unavailable(error, address)
-  const remedy = MISCONFIGURATIONS[codeOf(error) ?? '']
+  const remedy = remedyOf(error, address)
   if (remedy === undefined) return error
   if (address.wasOpen === true) return unavailable(error, address)
+  return misconfigured(error, address, remedy)
+}
+
+function remedyOf(error: unknown, address: DatabaseAddress): string | undefined {
+  return misconfigurationRemedy({ code: codeOf(error), message: messageOf(error) }, address)
+}
+
+function misconfigured(error: unknown, address: DatabaseAddress, remedy: string): BelayError {
   return new BelayError(
     'store_misconfigured',
     `Belay cannot use ${nameOf(address)}: ${sentence(messageOf(error))}`,
-    { remedy: remedy(address), cause: error },
+    { remedy, cause: error },
   )
+}
+
+/** The error of a connection that could not be opened. Before the store was ever open, it is an error of the configuration if it is not known to pass. */
+export function connectErrorOf(error: unknown, address: DatabaseAddress): unknown {
+  const known = classified(noteOfDriver(error), address)
+  if (known !== error || address.wasOpen === true || !isOfDriver(error)) return known
+  return misconfigured(error, address, 'Correct the connection string or the settings of the connection.')
 }
 
 /**
@@ -141,7 +156,7 @@ function unavailable(error: unknown, address: DatabaseAddress): StoreUnavailable
   const refused = isAnswer(code)
     ? `The server refused a statement with SQLSTATE ${code}: correct what its message names.`
     : undefined
-  const known = MISCONFIGURATIONS[code ?? '']?.(address) ?? outageRemedy(code) ?? refused
+  const known = remedyOf(error, address) ?? outageRemedy(code) ?? refused
   // A server that answers can be reached.
   const cannot = isAnswer(code) ? 'use' : 'reach'
   return new StoreUnavailableError(
