@@ -1,6 +1,8 @@
-import { createPglite } from '@belay/postgres-server'
-import { createEngine, define } from '@belay/workflow'
+import { createPglite, startPostgres } from '@belay/postgres-server'
+import { createEngine, define, unchecked } from '@belay/workflow'
+import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { migrate, postgres } from '../src/index.ts'
 import { pglite } from '../src/pglite.ts'
 import { createDatabase, createStore, servers, type TestDatabase } from './setup/database.ts'
 
@@ -12,10 +14,14 @@ where c.relnamespace = 'belay'::regnamespace and c.relkind in ('r', 'p') and c.r
 
 const TABLES = `select count(*)::int as count from pg_class c where c.relnamespace = 'belay'::regnamespace and c.relkind = 'r'`
 
-const workflow = define<{ parts: number[] }>('replicated', { version: 1 })
+const workflow = define('replicated', { version: 1, input: unchecked<{ parts: number[] }>() })
   .map('part', { over: ({ input }) => input.parts, run: ({ item }) => item })
   .step('first', { priority: 5, retry: { attempts: 2, initial: 1 }, run: ({ attempt }) => once(attempt) })
   .step('last', { dependsOn: ['part', 'first'], run: () => 'done' })
+
+const waiting = define('waiting', { version: 1 })
+  .waitForSignal('go')
+  .step('end', { dependsOn: ['go'], run: () => 'done' })
 
 const WAIT = { timeout: 20_000, interval: 50 }
 
@@ -89,4 +95,51 @@ it('finds every table of a schema in PGlite able to identify its rows', async ()
   await pglite(db).migrate()
 
   expect((await db.query(NAMELESS)).rows).toEqual([])
+})
+
+it('moves runs that wait to another server, as docs/database.md tells', async () => {
+  const settings = { wal_level: 'logical' }
+  const [old, next] = await Promise.all([
+    startPostgres({ inMemory: true, settings }),
+    startPostgres({ inMemory: true, settings }),
+  ])
+  onTestFinished(async () => void (await Promise.all([old.stop(), next.stop()])))
+  const [from, to] = [new pg.Pool({ connectionString: old.url }), new pg.Pool({ connectionString: next.url })]
+  await Promise.all([migrate(old.url), migrate(next.url)])
+  const before = createEngine({ adapter: postgres(old.url), workflows: [waiting], logger: false })
+  await before.start()
+  const { id } = await before.run(waiting, undefined, { key: 'moved' })
+  await from.query('create publication everything for tables in schema belay')
+  await to.query('truncate belay.workflow_migrations')
+  await to.query(
+    `create subscription moving connection 'host=127.0.0.1 port=${old.port} user=postgres dbname=postgres' publication everything`,
+  )
+  await (await before.run(waiting)).cancel()
+
+  await before.close()
+  const { rows } = await from.query('select pg_current_wal_lsn() as at')
+  await vi.waitFor(async () => {
+    const caughtUp = await from.query(
+      `select from pg_stat_replication where application_name = 'moving' and replay_lsn >= $1`,
+      [rows[0].at],
+    )
+    const copied = await to.query(`select from pg_subscription_rel where srsubstate <> 'r'`)
+    expect([caughtUp.rowCount, copied.rowCount]).toEqual([1, 0])
+  }, WAIT)
+  await to.query('drop subscription moving')
+  const sequences = await from.query(
+    `select format('%I.%I', schemaname, sequencename) as name, last_value from pg_sequences where schemaname = 'belay' and last_value is not null`,
+  )
+  for (const { name, last_value } of sequences.rows)
+    await to.query('select setval($1, $2)', [name, last_value])
+  await Promise.all([from.end(), to.end()])
+
+  const after = createEngine({ adapter: postgres(next.url), workflows: [waiting], logger: false })
+  onTestFinished(() => after.close({ timeout: 0 }))
+  await after.start()
+  const run = await after.run(waiting, undefined, { key: 'moved' })
+  await run.signal('go')
+  expect(run.id).toBe(id)
+  expect(await run.result()).toMatchObject({ end: 'done' })
+  expect(await migrate(next.url)).toEqual({ applied: [] })
 })

@@ -1,9 +1,11 @@
-import { createEngine, define } from '@belay/workflow'
+import { createEngine, define, unchecked } from '@belay/workflow'
 import type pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { createDatabase, createStore, servers, type TestDatabase } from './setup/database.ts'
 
-const workflow = define<{ broken: boolean }>('referred', { version: 1 })
+const input = unchecked<{ broken: boolean }>()
+
+const workflow = define('referred', { version: 1, input })
   .step('first', {
     run: () => 1,
     compensate: { retry: false, run: ({ input }) => failIf(input.broken, 'the undo') },
@@ -15,7 +17,7 @@ const workflow = define<{ broken: boolean }>('referred', { version: 1 })
     run: ({ deps }) => failIf(deps.paid === 'badly', 'the step'),
   })
 
-const plain = define<{ broken: boolean }>('plainly-referred', { version: 1 })
+const plain = define('plainly-referred', { version: 1, input })
   .waitForSignal('paid')
   .step('last', { dependsOn: ['paid'], retry: false, run: ({ deps }) => failIf(deps.paid === 'badly', 'it') })
 

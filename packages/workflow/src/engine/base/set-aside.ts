@@ -1,8 +1,8 @@
+import { isContended, isUnavailable, isUnreachable } from '../../adapter/store-errors.ts'
 import type { Clock } from '../../clock.ts'
 import type { Logger } from '../../logger.ts'
 import { messageOf } from '../../thrown.ts'
 import type { EventHub } from './events.ts'
-import { isContended, isUnavailable, isUnreachable } from './outage.ts'
 import { sendApart } from './send-apart.ts'
 
 const PAUSE_MIN_MS = 1_000
