@@ -48,7 +48,10 @@ export interface PostgresOptions {
    * than this number. Exception: with a single connection, Belay briefly opens a second one to cancel a stuck statement. Default 5.
    */
   readonly connectionsMax?: number | undefined
-  /** Listen for work, instead of only looking at every tick. Default: yes, unless `prepare` is false or a pooler is found. */
+  /**
+   * Listen for work, instead of only looking at every tick. Default: yes, unless `prepare` is false or a pooler is found. False: nothing is notified in a
+   * caller's transaction either, so that it can be committed in two phases.
+   */
   readonly listen?: boolean | undefined
   /**
    * How long one of Belay's statements may take, in milliseconds. Then the server ends it. It ends a wait for a lock after half of this time, at most
@@ -143,7 +146,10 @@ export function postgres(source: PostgresSource, given: PostgresOptions = {}): P
     given: clients.connectionOf,
     hasFree: () => hasFree(pool),
     transact: transactOver(database, connection, options),
-    wakeup: listenNotify({ schema, lifeline, notify: notifyOver(connection) }),
+    wakeup: listenNotify({
+      ...{ schema, lifeline, notify: notifyOver(connection) },
+      notifiesWithin: options.listen !== false,
+    }),
     autoMigrate,
     tell: (notice) => notices.tell(notice),
     remedy: remedyFor(options),
