@@ -12,7 +12,16 @@ import { safeLines, width, wrap } from './terminal/text.ts'
 export async function main(
   argv: readonly string[],
   process: CallProcess,
-  { version, signal }: { readonly version: string; readonly signal: AbortSignal },
+  {
+    version,
+    signal,
+    onlyDry = false,
+  }: {
+    readonly version: string
+    readonly signal: AbortSignal
+    /** Nothing may be changed: a verb that is not called with its own --dry-run is only checked. */
+    readonly onlyDry?: boolean
+  },
 ): Promise<ExitStatus> {
   let store: Store | undefined
   try {
@@ -35,7 +44,8 @@ export async function main(
         return store
       },
     }
-    const module = await verb.load()
+    const isChecked = onlyDry && verb.access === 'write' && flags['dry-run'] !== true
+    const module = isChecked ? await import('./runs/would.ts') : await verb.load()
     return (await module.run(call)) ?? 0
   } catch (error) {
     return await tell(error, process, store)

@@ -1,9 +1,10 @@
+import { Readable } from 'node:stream'
 import type { Call, CallProcess } from '../call.ts'
 import { misused } from '../cli-error.ts'
 import type { ExitStatus } from '../exit-status.ts'
 import { main } from '../main.ts'
 import { withoutPayloads } from '../mcp/redact.ts'
-import { argvOf, type Tool, toolsOf } from '../mcp/tools.ts'
+import { argvOf, mayChange, type Tool, toolsOf } from '../mcp/tools.ts'
 import { EVERYWHERE, type FlagsGiven } from '../table/flags.ts'
 
 const RESULT_CHARS_MAX = 100_000
@@ -76,12 +77,14 @@ async function called(tool: Tool, given: Readonly<Record<string, unknown>>, call
   const argv = [...connectionWords(flags), ...argvOf(tool, given)]
   const caught = {
     ...process,
+    // The client's messages arrive on stdin: no tool may read them as ids of runs.
+    stdin: Readable.from([]),
     stdout: sink('stdout'),
     stderr: sink('stderr'),
     env: process.env,
     cwd: process.cwd,
   }
-  const status = await main(argv, caught, { version: '', signal })
+  const status = await main(argv, caught, { version: '', signal, onlyDry: !mayChange(tool, given) })
   const text = payloads ? said.stdout : redacted(said.stdout)
   const told = [text.trim(), said.stderr.trim()].filter((part) => part !== '').join('\n\n')
   return answer(shortened(told), status !== 0)
