@@ -1,6 +1,7 @@
 export type { Clock, Recurrence, Timer } from '../clock.ts'
 export { type Duration, durationMs } from '../duration.ts'
 export { BelayError, type BelayErrorCode, StoreContendedError, StoreUnavailableError } from '../errors.ts'
+export { parseExactJson } from '../exact-json.ts'
 export {
   anything,
   callback,
