@@ -1,5 +1,6 @@
-import type { BulkOptions, BulkResult, RunsMatching, RunsToChange } from '@belay/workflow'
+import type { BulkOptions, BulkResult, RunSnapshot, RunsMatching, RunsToChange } from '@belay/workflow'
 import type { Store } from '../store/store.ts'
+import { itemsOf, runWithoutItems } from './items.ts'
 
 /** What a repair does to one step's undo in these runs. */
 type Repair = (runs: RunsToChange, step: string, options: BulkOptions) => Promise<BulkResult>
@@ -38,8 +39,7 @@ export async function onParkedUndos(
 }
 
 const LIMIT_DEFAULT = 1_000
-/** More are not read with their steps at once. */
-const PAGE = 100
+const PAGE = 1_000
 
 interface Parked {
   /** The steps of each run whose undo is parked; none for a run without. */
@@ -48,36 +48,39 @@ interface Parked {
   readonly more: boolean
 }
 
-async function parkedIn({ engine }: Store, runs: RunsToChange, options: BulkOptions): Promise<Parked> {
+async function parkedIn(store: Store, runs: RunsToChange, options: BulkOptions): Promise<Parked> {
+  const { ids, more } = Array.isArray(runs)
+    ? { ids: runs as readonly string[], more: false }
+    : await idsOf(store, runs as RunsMatching, options.limit ?? LIMIT_DEFAULT)
   const stepsOf = new Map<string, readonly string[]>()
-  const add = (run: { readonly id: string; readonly steps: readonly Step[] }) =>
-    stepsOf.set(
-      run.id,
-      run.steps.filter(({ status }) => status === 'compensation_failed').map(({ name }) => name),
-    )
-  if (Array.isArray(runs)) {
-    const unknown: string[] = []
-    for (const id of runs as readonly string[]) {
-      const run = await engine.runs.get(id)
-      if (run === undefined) unknown.push(id)
-      else add(run)
-    }
-    return { stepsOf, unknown, more: false }
+  const unknown: string[] = []
+  for (const id of ids) {
+    if (options.signal?.aborted) break
+    const run = await runWithoutItems(store, id)
+    if (run === undefined) unknown.push(id)
+    else stepsOf.set(id, await parkedStepsOf(store, run))
   }
-  const filter: RunsMatching = { status: 'compensation_failed', ...(runs as RunsMatching) }
-  const most = options.limit ?? LIMIT_DEFAULT
-  for (let before: string | undefined; ; ) {
-    const limit = Math.min(PAGE, most - stepsOf.size + 1)
-    const page = await engine.runs.list({ ...filter, before, limit, steps: true })
-    for (const run of page.slice(0, most - stepsOf.size)) add(run)
-    before = page.at(-1)?.id
-    if (page.length < limit || stepsOf.size === most) {
-      return { stepsOf, unknown: [], more: before !== undefined && !stepsOf.has(before) }
-    }
+  return { stepsOf, unknown, more }
+}
+
+async function idsOf({ engine }: Store, matching: RunsMatching, most: number) {
+  const filter: RunsMatching = { status: 'compensation_failed', ...matching }
+  const ids: string[] = []
+  for (;;) {
+    // One more tells whether there are more.
+    const limit = Math.min(PAGE, most + 1 - ids.length)
+    const page = await engine.runs.list({ ...filter, before: ids.at(-1), limit })
+    for (const { id } of page) ids.push(id)
+    if (page.length < limit || ids.length > most) return { ids: ids.slice(0, most), more: ids.length > most }
   }
 }
 
-interface Step {
-  readonly name: string
-  readonly status: string
+async function parkedStepsOf(store: Store, run: RunSnapshot): Promise<readonly string[]> {
+  const isParked = ({ status }: { readonly status: string }) => status === 'compensation_failed'
+  const names = run.steps.filter(isParked).map(({ name }) => name)
+  for (const [map, { statuses }] of Object.entries(run.maps)) {
+    if (statuses.compensation_failed === undefined) continue
+    for await (const item of itemsOf(store, { run: run.id, map })) if (isParked(item)) names.push(item.name)
+  }
+  return names
 }

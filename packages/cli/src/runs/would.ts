@@ -4,6 +4,7 @@ import { refused } from '../cli-error.ts'
 import type { ExitStatus } from '../exit-status.ts'
 import type { Store } from '../store/store.ts'
 import { safe } from '../terminal/text.ts'
+import { runWithoutItems, stepNamed } from './items.ts'
 import { nameOf, runNamed } from './names.ts'
 import { assertChecked } from './sent.ts'
 import { jsonOf, typedCommand } from './typed.ts'
@@ -49,10 +50,11 @@ async function runAndStep(store: Store, { args, rest, flags }: Call): Promise<Fo
   const run = { id, key, workflow, version, status }
   const name = args['step'] ?? rest[0]
   if (name === undefined) return { run }
-  const steps = (await store.engine.runs.get(id))?.steps ?? []
-  const step = steps.find((each) => each.name === name)
+  const whole = await runWithoutItems(store, id)
+  if (whole === undefined) throw refused(`Run ${id} is not in the store any more.`, 'list')
+  const step = await stepNamed(store, whole, name)
   if (step !== undefined) return { run, step: { name, status: step.status } }
-  const known = steps.filter(({ itemKey }) => itemKey === undefined).map((each) => safe(each.name))
+  const known = whole.steps.flatMap((each) => (each.itemKey === undefined ? safe(each.name) : []))
   throw refused(`${nameOf(summary)} has no step "${safe(name)}". Its steps are ${known.join(', ')}.`)
 }
 
