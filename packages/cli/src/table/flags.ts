@@ -70,7 +70,7 @@ export const FLAGS = {
   until: { takes: '<time>', about: 'created before: an age like 2h, or an instant' },
   limit: { takes: '<n>', number: true, about: 'at most this many' },
   before: { takes: '<run>', about: 'older than this run' },
-  after: { takes: '<run>', about: 'newer than this run' },
+  after: { takes: '<last>', about: 'newer than this run' },
   all: { about: 'everything, not only the first or the most important' },
 
   // What is shown.

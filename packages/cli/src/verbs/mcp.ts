@@ -18,7 +18,7 @@ export async function run({ flags, out, process, signal }: Call): Promise<ExitSt
     { name: 'belay', version: '1' },
     {
       capabilities: { tools: {} },
-      instructions: `Belay runs durable workflows on PostgreSQL. Begin with overview or doctor; explain tells why a run stands still. ${writes ? 'Tools that act do a dry run unless `yes` is given. Ask a person first.' : 'These tools only read.'}`,
+      instructions: `Belay runs durable workflows on PostgreSQL. Begin with overview or doctor; explain tells why a run stands still. ${writes ? 'Tools that act change nothing unless `yes` is true: without it they say what they would do. Ask a person first.' : 'These tools only read.'}`,
     },
   )
   server.setRequestHandler(sdk.ListToolsRequestSchema, () => ({
