@@ -1,4 +1,4 @@
-import { STATUS_WORDS } from '@belay/workflow/adapter'
+import { STATUS_WORDS } from '@belay/workflow'
 import { describe, expect, it } from 'vitest'
 import { STATUSES } from '../src/table/flags.ts'
 import { VERBS } from '../src/table/index.ts'

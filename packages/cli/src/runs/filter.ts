@@ -1,5 +1,6 @@
 import type { RunsMatching } from '@belay/workflow'
-import { type Duration, durationMs, type RunStatus, statusesOf } from '@belay/workflow/adapter'
+import { statusesOf } from '@belay/workflow'
+import { type Duration, durationMs, type RunStatus } from '@belay/workflow/adapter'
 import { misused } from '../cli-error.ts'
 import type { Store } from '../store/store.ts'
 import { FILTERS, type FlagsGiven } from '../table/flags.ts'

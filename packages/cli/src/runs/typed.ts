@@ -1,4 +1,4 @@
-import { parseExactJson } from '@belay/workflow/adapter'
+import { parseExactJson } from '@belay/workflow'
 import type { Call } from '../call.ts'
 import { misused } from '../cli-error.ts'
 import { withoutPassword } from '../store/place.ts'

@@ -1,4 +1,4 @@
-import type { StatusWord } from '@belay/workflow/adapter'
+import type { StatusWord } from '@belay/workflow'
 
 /** Named here, because help must not load the engine. A test compares them with the engine’s. */
 export const STATUSES = [

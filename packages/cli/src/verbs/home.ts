@@ -1,5 +1,6 @@
 import type { CountedByStatus, PendingApproval, RunWithSteps, WorkerSnapshot } from '@belay/workflow'
-import { FAILED_STATUSES, type RunStatus } from '@belay/workflow/adapter'
+import { FAILED_STATUSES } from '@belay/workflow'
+import type { RunStatus } from '@belay/workflow/adapter'
 import type { Call } from '../call.ts'
 import type { ExitStatus } from '../exit-status.ts'
 import { nameOf } from '../runs/names.ts'

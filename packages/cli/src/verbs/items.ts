@@ -1,4 +1,5 @@
-import { counted, STEP_TRANSITIONS, type StepStatus, statusesOf } from '@belay/workflow/adapter'
+import { statusesOf } from '@belay/workflow'
+import { counted, STEP_TRANSITIONS, type StepStatus } from '@belay/workflow/adapter'
 import type { Call } from '../call.ts'
 import { misused } from '../cli-error.ts'
 import type { ExitStatus } from '../exit-status.ts'

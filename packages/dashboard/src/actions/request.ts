@@ -1,4 +1,4 @@
-import { parseExactJson } from '@belay/workflow/adapter'
+import { parseExactJson } from '@belay/workflow'
 import type { ActionRequest } from '../api.ts'
 import { CAPABILITY_OF, isVerb } from '../capabilities.ts'
 import { badRequest } from '../problem.ts'

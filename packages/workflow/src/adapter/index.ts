@@ -1,7 +1,6 @@
 export type { Clock, Recurrence, Timer } from '../clock.ts'
 export { type Duration, durationMs } from '../duration.ts'
 export { BelayError, type BelayErrorCode, StoreContendedError, StoreUnavailableError } from '../errors.ts'
-export { parseExactJson } from '../exact-json.ts'
 export {
   anything,
   callback,
@@ -64,7 +63,6 @@ export * from './schedules.ts'
 export { type Sending, sendApart } from './send-apart.ts'
 export type * from './signals.ts'
 export type * from './starts.ts'
-export { FAILED_STATUSES, STATUS_WORDS, type StatusWord, statusesOf } from './status-words.ts'
 export * from './step-kinds.ts'
 export type { Stillness } from './stillness.ts'
 export { DEADLINE_DROPPED, deadlineCause } from './stop-cause.ts'

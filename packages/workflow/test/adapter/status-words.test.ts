@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { RUN_STATUSES, STATUS_WORDS, statusesOf } from '../../src/adapter/index.ts'
+import { RUN_STATUSES } from '../../src/adapter/index.ts'
+import { STATUS_WORDS, statusesOf } from '../../src/index.ts'
 
 describe('the words with which people ask for runs', () => {
   it('failed covers what failed, was undone after a failure, or is parked; failed-only is exact', () => {
