@@ -105,22 +105,9 @@ function withoutCall(message: string): string {
 
 const OLD_SCHEMA: ReadonlySet<string> = new Set(['schema_missing', 'schema_outdated'])
 
-/** What only a running worker does, and what only code can set. */
-const IN_CODE: readonly (readonly [said: string, here: string])[] = [
-  ['A running worker keeps trying. ', ''],
-  [', and Belay tries again', ''],
-  ['statement_timeout or queryTimeoutMs allow', 'statement_timeout or --timeout allows'],
-]
-
 /** An old schema’s remedy is a command here. */
 function told({ code, what, remedy }: BelayError): string {
-  if (OLD_SCHEMA.has(code)) return what
-  if (remedy === undefined) return withoutCode(what)
-  return withoutCode(`${what} ${remedy}`)
-}
-
-function withoutCode(text: string): string {
-  return IN_CODE.reduce((told, [said, here]) => told.replace(said, here), text)
+  return OLD_SCHEMA.has(code) || remedy === undefined ? what : `${what} ${remedy}`
 }
 
 function write(stderr: CallProcess['stderr'], message: string, commands: readonly string[]): void {

@@ -146,7 +146,7 @@ const LOCK_NOT_AVAILABLE = '55P03'
 export function contended(cause: unknown, lockTimeoutMs?: number): StoreContendedError {
   const limit = lockTimeoutMs === undefined ? 'its limit' : `${lockTimeoutMs} ms`
   return new StoreContendedError(
-    `Another transaction has held a row or a table that Belay needs for longer than ${limit}. Nothing was written, and Belay tries again.`,
+    `Another transaction has held a row or a table that Belay needs for longer than ${limit}. Nothing was written.`,
     { remedy: 'Find the transaction with pg_blocking_pids(), then end it or shorten it.', cause },
   )
 }
@@ -162,7 +162,7 @@ function unavailable(error: unknown, address: DatabaseAddress): StoreUnavailable
   return new StoreUnavailableError(
     `Belay cannot ${cannot} ${nameOf(address)}: ${sentence(messageOf(error))}`,
     {
-      remedy: `A running worker keeps trying. ${known ?? 'Check that the server runs and accepts connections.'}`,
+      remedy: known ?? 'Check that the server runs and accepts connections.',
       cause: error,
       answered: isOfStatement(error),
     },

@@ -21,7 +21,7 @@ const OUTAGES: Readonly<Record<string, string>> = {
   '53400': 'A limit in the configuration of the server was exceeded, such as temp_file_limit: raise it.',
   '53': 'The server is out of a resource: look in its log for which one.',
   '57014':
-    'The server ended the statement, because it took longer than statement_timeout or queryTimeoutMs allow, or at the request of an administrator: look for locks and a slow disk, or raise the limit.',
+    'The server ended the statement, because it took longer than statement_timeout or Belay’s own limit for a query allows (queryTimeoutMs, or --timeout on a command line), or at the request of an administrator: look for locks and a slow disk, or raise the limit.',
   '57P01':
     'An administrator ended the session, or the server shuts down: nothing is to be done if it is restarted or fails over.',
   '57P02': 'Another session of the server crashed, and the server recovers: look in its log for the reason.',

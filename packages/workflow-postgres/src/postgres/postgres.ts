@@ -146,10 +146,7 @@ export function postgres(source: PostgresSource, given: PostgresOptions = {}): P
     given: clients.connectionOf,
     hasFree: () => hasFree(pool),
     transact: transactOver(database, connection, options),
-    wakeup: listenNotify({
-      ...{ schema, lifeline, notify: notifyOver(connection) },
-      notifiesWithin: options.listen !== false,
-    }),
+    wakeup: wakeupOver(database, connection, options),
     autoMigrate,
     tell: (notice) => notices.tell(notice),
     remedy: remedyFor(options),
@@ -171,6 +168,11 @@ export function postgres(source: PostgresSource, given: PostgresOptions = {}): P
     timeline: timelineReader(connection),
     ...news.verbs,
   })
+}
+
+function wakeupOver({ lifeline }: Database, connection: Connection, { schema, listen }: Settings) {
+  const notify = notifyOver(connection)
+  return listenNotify({ schema, lifeline, notify, notifiesWithin: listen !== false })
 }
 
 function transactOver({ address, transactions }: Database, connection: Connection, options: Settings) {
