@@ -13,13 +13,12 @@ export const SEE: readonly Verb[] = [
     group: 'see',
     summary: 'what needs you',
     about:
-      'Says which runs need a person, how many go on, what ended in the last hour, and which workers are live. Then it names one command that leads on.',
+      'Says which runs need a person, how many go on, how many of those that ended in the last hour had failed, and which workers are live. Then it names one command that leads on.',
     examples: [
       { command: '', about: 'what needs you, then how things are' },
       { command: '--json', about: 'for a script' },
     ],
     access: 'read',
-    load: () => import('../verbs/home.ts'),
   },
   {
     name: 'list',
@@ -32,12 +31,11 @@ export const SEE: readonly Verb[] = [
       { command: 'list', about: 'the newest runs' },
       { command: 'list --status waiting --tag tenant:7', about: 'those of a tenant that wait' },
       {
-        command: 'list --status failed,compensated --since 2h --json --fields id,key',
+        command: 'list --status failed --since 2h --json --fields id,key',
         about: 'for a script',
       },
     ],
     access: 'read',
-    load: () => import('../verbs/list.ts'),
   },
   {
     name: 'show',
@@ -56,7 +54,25 @@ export const SEE: readonly Verb[] = [
       { command: 'show order:9182 --json --fields status,finishedAt', about: 'for a script' },
     ],
     access: 'read',
-    load: () => import('../verbs/show.ts'),
+  },
+  {
+    name: 'items',
+    group: 'see',
+    summary: 'of a map, by status',
+    about:
+      'Lists the items of a map of a run in their order: each with its key, its attempts and the name of its error. After them it says how many items have each status. With the name of an item, like packItem[3], the verbs for a step act on it.',
+    args: [RUN, { name: 'map', about: 'the name of a map of the run', completes: 'steps' }],
+    flags: [
+      ['status', 'items with this status; failed also finds those whose undo failed'],
+      ['limit', 'at most this many; default 20'],
+      ['after', 'items after the one with this index'],
+      ['payloads', 'also messages of errors and, with --fields or --json, outputs'],
+    ],
+    examples: [
+      { command: 'items order:9182 packItem', about: 'the first 20' },
+      { command: 'items order:9182 packItem --status failed --json', about: 'what failed, for a script' },
+    ],
+    access: 'read',
   },
   {
     name: 'watch',
@@ -76,7 +92,6 @@ export const SEE: readonly Verb[] = [
       { command: 'watch --all', about: 'all that goes on' },
     ],
     access: 'read',
-    load: () => import('../verbs/watch.ts'),
   },
   {
     name: 'explain',
@@ -91,7 +106,6 @@ export const SEE: readonly Verb[] = [
       { command: 'explain order:9183 --all', about: 'every step' },
     ],
     access: 'read',
-    load: () => import('../verbs/explain.ts'),
   },
   {
     name: 'history',
@@ -109,7 +123,6 @@ export const SEE: readonly Verb[] = [
       { command: 'history order:9182 --json --fields at,by,action', about: 'for a script' },
     ],
     access: 'read',
-    load: () => import('../verbs/history.ts'),
   },
   {
     name: 'export',
@@ -123,7 +136,6 @@ export const SEE: readonly Verb[] = [
       { command: 'export --status failed --limit 10 --payloads', about: 'all that is stored about a few' },
     ],
     access: 'read',
-    load: () => import('../verbs/export.ts'),
   },
   {
     name: 'approvals',
@@ -140,7 +152,6 @@ export const SEE: readonly Verb[] = [
       { command: 'approvals --workflow fulfil-order --json', about: 'those of a workflow' },
     ],
     access: 'read',
-    load: () => import('../verbs/approvals.ts'),
   },
   {
     name: 'graph',
@@ -155,6 +166,5 @@ export const SEE: readonly Verb[] = [
       { command: 'graph fulfil-order --version 3 --mermaid', about: 'for a README' },
     ],
     access: 'read',
-    load: () => import('../verbs/graph.ts'),
   },
 ]

@@ -1,16 +1,16 @@
+import { Readable } from 'node:stream'
 import { quoteWithoutPayloads } from '@belay/workflow'
-import type { Call, CallProcess } from '../call.ts'
+import type { Call } from '../call.ts'
 import { misused } from '../cli-error.ts'
 import type { ExitStatus } from '../exit-status.ts'
-import { main } from '../main.ts'
 import { withoutPayloads } from '../mcp/redact.ts'
-import { argvOf, type Tool, toolsOf } from '../mcp/tools.ts'
+import { argvOf, mayChange, type Tool, toolsOf } from '../mcp/tools.ts'
 import { EVERYWHERE, type FlagsGiven } from '../table/flags.ts'
 
 const RESULT_CHARS_MAX = 100_000
 
 /** `belay mcp`: the verbs as tools of a Model Context Protocol server on stdin and stdout, until the client leaves. */
-export async function run({ flags, out, process, signal }: Call): Promise<ExitStatus | undefined> {
+export async function run({ flags, out, process, signal, again }: Call): Promise<ExitStatus | undefined> {
   const sdk = await loaded()
   const [writes, payloads] = [flags['allow-writes'] === true, flags.payloads === true]
   const tools = toolsOf({ writes, payloads })
@@ -18,7 +18,7 @@ export async function run({ flags, out, process, signal }: Call): Promise<ExitSt
     { name: 'belay', version: '1' },
     {
       capabilities: { tools: {} },
-      instructions: `Belay runs durable workflows on PostgreSQL. Begin with overview or doctor; explain tells why a run stands still. ${writes ? 'Tools that act do a dry run unless `yes` is given. Ask a person first.' : 'These tools only read.'}`,
+      instructions: `Belay runs durable workflows on PostgreSQL. Begin with overview or doctor; explain tells why a run stands still. ${writes ? 'Tools that act change nothing unless `yes` is true: without it they say what they would do. Ask a person first.' : 'These tools only read.'}`,
     },
   )
   server.setRequestHandler(sdk.ListToolsRequestSchema, () => ({
@@ -27,7 +27,7 @@ export async function run({ flags, out, process, signal }: Call): Promise<ExitSt
   server.setRequestHandler(sdk.CallToolRequestSchema, async ({ params }) => {
     const tool = tools.find(({ name }) => name === params.name)
     if (tool === undefined) return answer(`There is no tool "${params.name}".`, true)
-    return called(tool, params.arguments ?? {}, { process, flags, signal, payloads })
+    return called(tool, params.arguments ?? {}, { process, flags, signal, again, payloads })
   })
   const ended = new Promise<void>((resolve) => {
     server.onclose = resolve
@@ -57,16 +57,13 @@ async function loaded() {
   }
 }
 
-interface Calling {
-  readonly process: CallProcess
-  readonly flags: FlagsGiven
-  readonly signal: AbortSignal
+interface Serving extends Pick<Call, 'process' | 'flags' | 'signal' | 'again'> {
   readonly payloads: boolean
 }
 
 /** Calls a verb as the command line does, with its output caught. */
-async function called(tool: Tool, given: Readonly<Record<string, unknown>>, calling: Calling) {
-  const { process, flags, signal, payloads } = calling
+async function called(tool: Tool, given: Readonly<Record<string, unknown>>, serving: Serving) {
+  const { process, flags, signal, again, payloads } = serving
   const said = { stdout: '', stderr: '' }
   const sink = (name: 'stdout' | 'stderr') => ({
     write(text: string) {
@@ -77,15 +74,18 @@ async function called(tool: Tool, given: Readonly<Record<string, unknown>>, call
   const argv = [...connectionWords(flags), ...argvOf(tool, given)]
   const caught = {
     ...process,
+    // The client's messages arrive on stdin: no tool may read them as ids of runs.
+    stdin: Readable.from([]),
     stdout: sink('stdout'),
     stderr: sink('stderr'),
     env: process.env,
     cwd: process.cwd,
   }
-  const status = await main(argv, caught, {
+  const status = await again(argv, caught, {
     version: '',
     signal,
     quote: payloads ? undefined : quoteWithoutPayloads,
+    onlyDry: !mayChange(tool, given),
   })
   const text = payloads ? said.stdout : redacted(said.stdout)
   const told = [text.trim(), said.stderr.trim()].filter((part) => part !== '').join('\n\n')
