@@ -16,7 +16,7 @@ describe('bare belay', () => {
     expect(place).toMatch(new RegExp(`^\\S+ at \\S+ \\(DATABASE_URL\\), schema ${schema}$`))
     expect(empty).toBe('')
     expect(lines).toEqual([
-      '  needs you   ! order:9185  chargeCard: its compensation failed for good',
+      '  needs you   ! order:9185  chargeCard: its undo failed for good',
       '              ◊ order:9183  approveOrder waits for a decision, 2 d left',
       '  now         0 running, 1 waiting, 1 parked',
       '  last hour   1 failed of 1 ended, and undone',
@@ -24,7 +24,7 @@ describe('bare belay', () => {
     ])
     expect(stderr).toBe('\n  belay explain order:9185\n')
     const plain = await belay(['--plain'], { env, columns: 80 })
-    expect(plain.stdout).toContain('\nneeds you: order:9185, chargeCard: its compensation failed for good.\n')
+    expect(plain.stdout).toContain('\nneeds you: order:9185, chargeCard: its undo failed for good.\n')
     expect(status).toBe(0)
   })
 

@@ -171,9 +171,11 @@ describe('belay undo', () => {
       { env, columns: 80, typed: '3\n' },
     )
 
-    expect(stderr).toContain('Dry run: 3 compensation_failed runs\n  3  would be retried: p:3, p:2, p:1\n')
+    expect(stderr).toContain(
+      'Dry run: 3 compensation_failed runs\n  3  would be told to undo again: p:3, p:2, p:1\n',
+    )
     expect(stderr).toContain('Type 3 to retry the undo of transfer in them, as ops: ')
-    expect(stdout).toBe('3 retried, 0 refused.\n')
+    expect(stdout).toBe('3 told to undo again, 0 refused.\n')
     expect(status).toBe(0)
     for (const run of started) await expect.poll(() => statusOf(run)).toBe('compensated')
   })
@@ -190,12 +192,14 @@ describe('belay undo', () => {
     const done = await belay([...argv, '--reason', 'open', '--by', 'ops'], { env, columns: 80, typed: '3\n' })
 
     expect(dry.stderr).toBe('')
-    expect(dry.stdout).toBe('Dry run: 3 compensation_failed runs\n  3  would be retried: p:3, p:2, p:1\n')
+    expect(dry.stdout).toBe(
+      'Dry run: 3 compensation_failed runs\n  3  would be told to undo again: p:3, p:2, p:1\n',
+    )
     expect(JSON.parse(two.stdout)).toMatchObject({ matched: 2, changed: 2, more: true })
     expect(listed.stdout).toBe(`${started[1]!.id}\n`)
     expect([dry.status, before]).toEqual([0, []])
     expect(done.stderr).toContain('Type 3 to retry every parked undo in them, as ops: ')
-    expect([done.stdout, done.status]).toEqual(['3 retried, 0 refused.\n', 0])
+    expect([done.stdout, done.status]).toEqual(['3 told to undo again, 0 refused.\n', 0])
     for (const run of started) await expect.poll(() => statusOf(run)).toBe('compensated')
     expect(await worker.runs.history(started[0]!.id)).toMatchObject([
       { action: 'retry_compensation', step: 'transfer', reason: 'open' },

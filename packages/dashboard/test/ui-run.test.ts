@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { define, PermanentError } from '@belay/workflow'
 import type { Page } from 'playwright-core'
 import { beforeAll, expect, it } from 'vitest'
+import { belay } from '../../cli/test/setup/belay.ts'
 import { axeFindings, SIZES, sideways, THEMES } from './setup/browser.ts'
 import { MAIN, onScreen, pageAt, startPages } from './setup/pages.ts'
 import { type Key, type Shop, shop } from './setup/shop.ts'
@@ -106,6 +107,19 @@ onScreen('a run on its screen', () => {
       await expect.poll(across).toBe(whole)
       expect(await hidden()).toBe(0)
     })
+
+  it('one run takes as long in the command line, in the server’s sentence, and in the drawing', async () => {
+    const env = { DATABASE_URL: at.url, BELAY_SCHEMA: at.schema }
+    const { stdout } = await belay(['show', 'order:9184'], { env, columns: 100 })
+    const [, ofUndo = 'nothing'] = /□ chargeCard +\d+ +(.+)$/m.exec(stdout) ?? []
+
+    const { page } = await open('runs/order:9184')
+
+    expect(await page.locator('[data-row="u:chargeCard"]').textContent()).toContain(ofUndo)
+    const [, ofRun = 'nothing'] =
+      /^Undone after ([^:]+):/.exec((await page.locator('.run-why').textContent()) ?? '') ?? []
+    expect(await page.locator('.facts').textContent()).toContain(`Took${ofRun}`)
+  })
 
   it('the table of steps says what graph and timeline show', async () => {
     const { page } = await open(`runs/${at.runs['order:9185'].id}/steps`)

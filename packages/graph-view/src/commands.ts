@@ -1,9 +1,9 @@
 /** What an explanation, a finding or a screen offers. */
-export interface CommandAction {
+interface CommandAction {
   readonly verb:
     | ('pause' | 'resume' | 'cancel' | 'retry' | 'migrateRun' | 'retryStep' | 'skipStep' | 'giveUpStep')
     | ('retryCompensation' | 'skipCompensation' | 'signal' | 'approve' | 'reject')
-    | ('limits.set' | 'limits.reset' | 'schedules.pause' | 'dropForgotten')
+    | ('limits.set' | 'limits.reset' | 'schedules.pause')
   readonly step?: string | undefined
   /** Of a move: where to. */
   readonly to?: string | undefined
@@ -13,10 +13,9 @@ export interface CommandAction {
 export const REASON_OPEN = '…'
 
 /**
- * The command that does it, without `belay`. `about`: the run, limit or schedule, or a filter, as a shell takes it. Undefined for what the command line does
- * not do.
+ * The command that does it, without `belay`. `about`: the run, limit or schedule, or a filter, as a shell takes it.
  */
-export function commandText({ verb, step, to }: CommandAction, about: string): string | undefined {
+export function commandText({ verb, step, to }: CommandAction, about: string): string {
   const of = step === undefined ? about : `${about} ${quoted(step)}`
   const reason = `--reason '${REASON_OPEN}'`
   switch (verb) {
@@ -48,9 +47,6 @@ export function commandText({ verb, step, to }: CommandAction, about: string): s
       return `${verb.replace('.', ' ')} ${about}`
     case 'schedules.pause':
       return `schedules pause ${about}`
-    // Only in development mode, in the process of the developer.
-    case 'dropForgotten':
-      return undefined
   }
 }
 

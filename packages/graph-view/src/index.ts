@@ -1,3 +1,4 @@
+export { commandText, quoted, REASON_OPEN, versionFlags } from './commands.ts'
 export { type ComparedStep, compareRuns, partingText, type StepOutcome } from './compared.ts'
 export { type Drawing, type Shape, shape, svgText } from './drawing.ts'
 export { type GlyphState, glyph, glyphOf, shownState, stateClass } from './glyphs.ts'
@@ -27,3 +28,4 @@ export { drawAxis, drawLinks, drawPlan, drawTimeline, type Timeline, type Timeli
 export { timelineText } from './timeline-text.ts'
 export { type UndoPlace, undoOrder, whyNoUndo, wouldUndo } from './undo.ts'
 export { type GraphChange, type GraphStep, type UnitedStep, unite } from './union.ts'
+export { actionText, participleOf } from './verbs.ts'

@@ -1,14 +1,18 @@
-/** What is done to runs, as participles say it. */
-export type Deed =
-  | { readonly verb: 'cancel' | 'pause' | 'resume' | 'retry' }
-  /** `step` undefined: each that is parked. */
-  | { readonly verb: 'retryCompensation' | 'skipCompensation'; readonly step?: string | undefined }
-  | { readonly verb: 'setPriority'; readonly priority: number }
-  | { readonly verb: 'move'; readonly version: number }
+/** What is done to runs. */
+interface Deed {
+  readonly verb:
+    | ('cancel' | 'pause' | 'resume' | 'retry' | 'move' | 'setPriority')
+    | ('retryCompensation' | 'skipCompensation')
+  /** Of an undo; undefined: each that is parked. */
+  readonly step?: string | undefined
+  readonly priority?: number | undefined
+  /** Of a move. */
+  readonly version?: number | undefined
+}
 
 /** After "were" and "would be": `paused`, `marked as undone at chargeCard`. */
-export function participleOf(deed: Deed): string {
-  switch (deed.verb) {
+export function participleOf({ verb, step, priority, version }: Deed): string {
+  switch (verb) {
     case 'cancel':
       return 'cancelled'
     case 'pause':
@@ -18,13 +22,13 @@ export function participleOf(deed: Deed): string {
     case 'retry':
       return 'retried'
     case 'retryCompensation':
-      return deed.step === undefined ? 'told to undo again' : `told to undo ${deed.step} again`
+      return step === undefined ? 'told to undo again' : `told to undo ${step} again`
     case 'skipCompensation':
-      return deed.step === undefined ? 'marked as undone' : `marked as undone at ${deed.step}`
+      return step === undefined ? 'marked as undone' : `marked as undone at ${step}`
     case 'setPriority':
-      return `given priority ${deed.priority}`
+      return `given priority ${priority}`
     case 'move':
-      return `moved to v${deed.version}`
+      return `moved to v${version}`
   }
 }
 

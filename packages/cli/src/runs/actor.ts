@@ -1,7 +1,7 @@
 import { userInfo } from 'node:os'
+import { REASON_OPEN } from '@belay/graph-view'
 import type { Call } from '../call.ts'
 import { misused } from '../cli-error.ts'
-import { REASON_OPEN } from './commands.ts'
 import { typedCommand } from './typed.ts'
 
 /** Who acts: `--by`, or the user of this machine. */

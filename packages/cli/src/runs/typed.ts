@@ -1,9 +1,9 @@
+import { quoted } from '@belay/graph-view'
 import { parseExactJson } from '@belay/workflow'
 import type { Call } from '../call.ts'
 import { misused } from '../cli-error.ts'
 import { withoutPassword } from '../store/place.ts'
 import { safe } from '../terminal/text.ts'
-import { quoted } from './commands.ts'
 
 /** The command as it was typed, without `belay` and without the password of a URL, with more at its end. A flag of `more` takes the place of one that was given. */
 export function typedCommand(

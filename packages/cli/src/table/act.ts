@@ -187,8 +187,8 @@ export const ACT: readonly Verb[] = [
   {
     name: 'undo retry',
     group: 'undo',
-    summary: 'compensate again',
-    about: `Calls the compensation of a step again that failed for good, or waits for its next try. Of many runs without a step: every undo that is parked. ${OF_MANY}`,
+    summary: 'undo again',
+    about: `Calls the undo of a step again that failed for good, or waits for its next try. Of many runs without a step: every undo that is parked. ${OF_MANY}`,
     args: [RUNS, STEP_OF_MANY],
     flags: [...WHO, ...MANY],
     examples: [

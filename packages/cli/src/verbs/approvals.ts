@@ -1,7 +1,7 @@
+import { quoted } from '@belay/graph-view'
 import type { PendingApproval } from '@belay/workflow'
 import type { Call } from '../call.ts'
 import type { ExitStatus } from '../exit-status.ts'
-import { quoted } from '../runs/commands.ts'
 import { nameOf, shortIds } from '../runs/names.ts'
 import type { Column, Output } from '../terminal/output.ts'
 import { safe } from '../terminal/text.ts'

@@ -1,7 +1,8 @@
+import { quoted, versionFlags } from '@belay/graph-view'
 import type { DoctorReport, Finding } from '@belay/workflow'
 import type { Call } from '../call.ts'
 import type { ExitStatus } from '../exit-status.ts'
-import { commandFor, quoted } from '../runs/commands.ts'
+import { commandFor } from '../runs/commands.ts'
 import type { Store } from '../store/store.ts'
 import { lead } from '../terminal/lead.ts'
 import { safe } from '../terminal/text.ts'
@@ -97,7 +98,7 @@ function runsOf({
   version,
 }: Finding & { readonly type: 'version_without_worker' | 'paused_runs' }): string {
   if (runs === 1) return runIds[0]!
-  const filter = `--workflow ${quoted(workflow)} --version ${version}`
+  const filter = versionFlags(workflow, version)
   return type === 'paused_runs' ? `${filter} --status paused` : filter
 }
 

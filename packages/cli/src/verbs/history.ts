@@ -1,3 +1,4 @@
+import { actionText } from '@belay/graph-view'
 import type { RunHistoryEntry } from '@belay/workflow'
 import type { Call } from '../call.ts'
 import type { ExitStatus } from '../exit-status.ts'
@@ -46,6 +47,6 @@ const CHANGE: Column<RunHistoryEntry> = {
 function sentenceOf({ at, by, action, step, reason }: RunHistoryEntry, now: Date): string {
   const who = by === undefined ? '' : ` by ${by}`
   return safe(
-    `${ago(at, now)}: ${action}${step === undefined ? '' : ` of ${step}`}${who}${reason === undefined ? '' : `, because ${reason}`}.`,
+    `${ago(at, now)}: ${actionText(action)}${step === undefined ? '' : ` of ${step}`}${who}${reason === undefined ? '' : `, because ${reason}`}.`,
   )
 }

@@ -153,7 +153,7 @@ function needsYou(out: Output, { now, parked, live, approvals, findings }: Seen)
 function parkedText({ status, steps }: RunWithSteps): string {
   const wanted = status === 'parked' ? 'failed' : 'compensation_failed'
   const names = steps.filter((step) => step.status === wanted).map(({ name }) => safe(name))
-  const what = status === 'parked' ? 'failed, and nothing can be undone' : 'its compensation failed for good'
+  const what = status === 'parked' ? 'failed, and nothing can be undone' : 'its undo failed for good'
   return names.length === 0 ? what : `${names.join(', ')}: ${what}`
 }
 

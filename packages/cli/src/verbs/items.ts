@@ -1,14 +1,13 @@
+import { quoted, span } from '@belay/graph-view'
 import { statusesOf } from '@belay/workflow'
 import { counted, STEP_TRANSITIONS, type StepStatus } from '@belay/workflow/adapter'
 import type { Call } from '../call.ts'
 import { misused } from '../cli-error.ts'
 import type { ExitStatus } from '../exit-status.ts'
-import { quoted } from '../runs/commands.ts'
 import { type Item, itemsOf, runWithoutItems } from '../runs/items.ts'
 import { nameOf, runNamed } from '../runs/names.ts'
 import type { Column, Output } from '../terminal/output.ts'
 import { safe } from '../terminal/text.ts'
-import { span } from '../terminal/time.ts'
 
 const LIMIT_DEFAULT = 20
 

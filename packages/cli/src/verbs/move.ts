@@ -1,3 +1,4 @@
+import { participleOf } from '@belay/graph-view'
 import type { RunsToChange, WorkflowDefinition } from '@belay/workflow'
 import type { Call } from '../call.ts'
 import { misused } from '../cli-error.ts'
@@ -17,7 +18,7 @@ export async function run(call: Call): Promise<ExitStatus> {
   return act(call, aimed(call).aim, {
     needsReason: true,
     them: `move them to v${version}`,
-    done: `moved to v${version}`,
+    done: participleOf({ verb: 'move', version }),
     selects: ['scheduled', 'running', 'waiting', 'paused'],
     one: async (run, { store, found, by }) => {
       const definition = definitionTo(store, { workflow: found.workflow, version })

@@ -1,3 +1,4 @@
+import { participleOf } from '@belay/graph-view'
 import type { Call } from '../call.ts'
 import { misused } from '../cli-error.ts'
 import type { ExitStatus } from '../exit-status.ts'
@@ -11,7 +12,7 @@ export async function run(call: Call): Promise<ExitStatus> {
   const priority = Number(operand)
   return act(call, aim, {
     them: `give them priority ${priority}`,
-    done: `given priority ${priority}`,
+    done: participleOf({ verb: 'setPriority', priority }),
     selects: ['scheduled', 'running', 'waiting', 'paused'],
     one: async (run, { found, by }) =>
       (await run.setPriority(priority, by))

@@ -1,3 +1,4 @@
+import { participleOf } from '@belay/graph-view'
 import type { Call } from '../call.ts'
 import { misused } from '../cli-error.ts'
 import type { ExitStatus } from '../exit-status.ts'
@@ -32,7 +33,7 @@ function several({ args, rest, flags }: Call): Aim {
 
 const RETRY: ActionOnRuns = {
   them: 'retry them',
-  done: 'retried',
+  done: participleOf({ verb: 'retry' }),
   selects: ['failed', 'compensated'],
   byEnd: true,
   needsReason: true,

@@ -1,3 +1,4 @@
+import { participleOf } from '@belay/graph-view'
 import type { Call } from '../call.ts'
 import type { ExitStatus } from '../exit-status.ts'
 import { act, aimed, statusChange } from '../runs/act.ts'
@@ -13,14 +14,14 @@ const FORWARD = ['scheduled', 'running', 'waiting'] as const
 const ACTIONS: Readonly<Record<string, (call: Call) => ActionOnRuns>> = {
   pause: () => ({
     them: 'pause them',
-    done: 'paused',
+    done: participleOf({ verb: 'pause' }),
     selects: FORWARD,
     one: async (run, { store, found, by }) => statusChange(store, found, await run.pause(by)),
     many: ({ engine }, runs, options) => engine.runs.pauseMany(runs, options),
   }),
   resume: () => ({
     them: 'resume them',
-    done: 'resumed',
+    done: participleOf({ verb: 'resume' }),
     selects: ['paused'],
     isFollowed: true,
     one: async (run, { store, found, by }) => statusChange(store, found, await run.resume(by)),
@@ -28,7 +29,7 @@ const ACTIONS: Readonly<Record<string, (call: Call) => ActionOnRuns>> = {
   }),
   cancel: ({ flags: { compensate = true } }) => ({
     them: compensate ? 'cancel and undo them' : 'cancel them without an undo',
-    done: 'cancelled',
+    done: participleOf({ verb: 'cancel' }),
     selects: [...FORWARD, 'paused'],
     needsReason: true,
     isFollowed: true,

@@ -1,3 +1,4 @@
+import { participleOf } from '@belay/graph-view'
 import type {
   ActionOptions,
   BulkOptions,
@@ -24,14 +25,14 @@ const VERBS: Readonly<Record<string, (call: Call) => Promise<ExitStatus>>> = {
   'undo retry': (call) =>
     repair(call, {
       them: (undos) => `retry ${undos} in them`,
-      done: 'retried',
+      done: participleOf({ verb: 'retryCompensation' }),
       one: (run, step, by) => run.retryCompensation(step, by),
       many: ({ engine }, runs, step, options) => engine.runs.retryCompensationMany(runs, step, options),
     }),
   'undo skip': (call) =>
     repair(call, {
       them: (undos) => `mark ${undos} as done by hand in them`,
-      done: 'marked as undone',
+      done: participleOf({ verb: 'skipCompensation' }),
       one: (run, step, by) => run.skipCompensation(step, by),
       many: ({ engine }, runs, step, options) => engine.runs.skipCompensationMany(runs, step, options),
     }),

@@ -32,9 +32,9 @@ function wouldBe({ verb, step, priority }: ActionRequest, { status, priority: be
     case 'setPriority':
       return `Its priority is ${before}, and would be ${priority}.`
     case 'retryCompensation':
-      return `The compensation of "${step}" would be called again now, with all its retries.`
+      return `The undo of "${step}" would be called again now, with all its retries.`
     case 'skipCompensation':
-      return `"${step}" would be marked as undone, without calling its compensation.`
+      return `"${step}" would be marked as undone, without calling its undo.`
     case 'retryStep':
       return `"${step}" would be tried again now.`
     case 'skipStep':

@@ -1,6 +1,7 @@
+import { participleOf } from '@belay/graph-view'
 import { notFound, RequestError } from '../problem.ts'
 import type { RepairInHand } from './in-hand.ts'
-import { participleOf, runs } from './words.ts'
+import { runs } from './words.ts'
 
 const KEPT_MAX = 200
 /** They hold the ids of their runs until somebody begins them. */

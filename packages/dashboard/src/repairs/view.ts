@@ -1,3 +1,4 @@
+import { participleOf } from '@belay/graph-view'
 import type { BulkRefusal, Engine } from '@belay/workflow'
 import type { Repair, RepairsPage, Tally } from '../api/many.ts'
 import type { RunLink } from '../api.ts'
@@ -6,7 +7,7 @@ import type { Call, Served } from '../served.ts'
 import type { RepairInHand } from './in-hand.ts'
 import type { Repairs } from './repairs.ts'
 import { capabilityOf } from './request.ts'
-import { figure, participleOf, runs } from './words.ts'
+import { figure, runs } from './words.ts'
 
 const GROUPS_SHOWN = 20
 const SHOWN_OF_GROUP = 5

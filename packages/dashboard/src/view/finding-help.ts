@@ -1,3 +1,4 @@
+import { commandText, quoted, REASON_OPEN, versionFlags } from '@belay/graph-view'
 import type { Finding } from '@belay/workflow'
 import type { ActionRequest, HealthFinding } from '../api.ts'
 import { isVerb } from '../capabilities.ts'
@@ -46,14 +47,16 @@ function commandsFor(finding: Finding): readonly string[] {
     case 'failing_runs': {
       const { workflow, version, since, actions } = finding
       const filter = `${versionFlags(workflow, version)} --since ${since.toISOString()}`
-      return actions.length === 0 ? [] : [`retry ${filter} ${REASON}`]
+      return actions.length === 0 ? [] : [commandText({ verb: 'retry' }, filter)]
     }
     case 'closed_limit':
-      return finding.actions.length === 0 ? [] : [`limits reset ${quoted(finding.limit)}`]
+      return finding.actions.length === 0
+        ? []
+        : [commandText({ verb: 'limits.reset' }, quoted(finding.limit))]
     case 'limit_circle':
       return [`limits set ${quoted(finding.limit)} --slots <n>`]
     case 'schedule_without_worker':
-      return finding.schedules.map((name) => `schedules pause ${quoted(name)}`)
+      return finding.schedules.map((name) => commandText({ verb: 'schedules.pause' }, quoted(name)))
     case 'failing_schedules':
       return finding.schedules.map((name) => `schedules history ${quoted(name)}`)
     case 'store_unusable':
@@ -65,34 +68,21 @@ function commandsFor(finding: Finding): readonly string[] {
   }
 }
 
-/** To be replaced: the command line refuses it. */
-const REASON = "--reason '…'"
-
 function manyCommands(
   finding: Finding & { readonly type: 'version_without_worker' | 'paused_runs' },
 ): readonly string[] {
   const only = onlyRunOf(finding)
   const filter = `${versionFlags(finding.workflow, finding.version)}${finding.type === 'paused_runs' ? ' --status paused' : ''}`
   return finding.actions.flatMap(({ verb }) => {
-    if (verb === 'migrateRun') return [`move ${only ?? filter} --to <version> --dry-run`]
+    if (verb === 'migrateRun') return commandText({ verb, to: '<version>' }, only ?? filter)
     // For one run there is a button.
     if (only !== undefined) return []
-    if (verb === 'resume') return [`resume ${filter}`]
-    return verb === 'cancel' ? [`cancel ${filter} ${REASON}`] : []
+    return verb === 'resume' || verb === 'cancel' ? commandText({ verb }, filter) : []
   })
 }
 
 export function moveCommand(workflow: string, from: number, to: number): string {
-  return `belay move ${versionFlags(workflow, from)} --to ${to} ${REASON}`
-}
-
-function versionFlags(workflow: string, version: number): string {
-  return `--workflow ${quoted(workflow)} --version ${version}`
-}
-
-/** As a shell takes it. */
-function quoted(word: string): string {
-  return /^[\w:.@+/,-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`
+  return `belay move ${versionFlags(workflow, from)} --to ${to} --reason '${REASON_OPEN}'`
 }
 
 const LIVE = ['scheduled', 'running', 'waiting', 'parked', 'paused', 'compensating', 'compensation_failed']

@@ -1,4 +1,4 @@
-import type { ViewRun } from '@belay/graph-view'
+import { actionText, type ViewRun } from '@belay/graph-view'
 import { useMemo, useState } from 'preact/hooks'
 import { fullInstant, instant as shown } from '../words.ts'
 import { GraphTab } from './graph-tab.tsx'
@@ -58,7 +58,7 @@ export function HistoryTab(props: TabProps) {
           <li key={`${entry.at}${entry.action}`}>
             <time title={fullInstant(entry.at)}>{shown(entry.at, to)}</time>
             <p>
-              <strong>{entry.action.replaceAll('_', ' ')}</strong> {entry.step} {entry.by && `by ${entry.by}`}
+              <strong>{actionText(entry.action)}</strong> {entry.step} {entry.by && `by ${entry.by}`}
               {entry.reason && <q>{entry.reason}</q>}
             </p>
             <p class="weak">{entry.change}</p>

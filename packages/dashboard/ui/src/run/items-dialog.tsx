@@ -1,3 +1,4 @@
+import { participleOf } from '@belay/graph-view'
 import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { FailingItem, ItemsRequest, ItemsResult, ItemVerb } from '../../../src/api/maps.ts'
@@ -13,7 +14,10 @@ export const ITEM_WORDS: Readonly<
   retryStep: { button: (count) => `Retry ${count}`, past: 'due again' },
   skipStep: { button: (count) => `Skip ${count}`, past: 'skipped' },
   retryCompensation: { button: (count) => `Retry the undo of ${count}`, past: 'to be undone again' },
-  skipCompensation: { button: (count) => `Mark ${count} as undone`, past: 'marked as undone' },
+  skipCompensation: {
+    button: (count) => `Mark ${count} as undone`,
+    past: participleOf({ verb: 'skipCompensation' }),
+  },
 }
 
 /** What has come, or would come, of the first items. */
