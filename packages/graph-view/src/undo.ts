@@ -56,7 +56,7 @@ export function wouldUndo(
 /** Why a step takes no part in the undo, in words. */
 export function whyNoUndo(run: ViewRun, step: ViewStep, at: number, round: number): string {
   const { forward } = stateAt(run, step, at, round)
-  if (step.compensate === 'never') return 'it has no compensation'
+  if (step.compensate === 'never') return 'it has no undo'
   if (step.kept) return 'its child keeps its effects'
   if (isPastPivot(run, at, round)) return 'the run is past its pivot'
   if (forward === 'running' || forward === 'waiting') return 'it has not ended yet'

@@ -74,7 +74,7 @@ it('numbers the undo, marks the parked one, and tells what the others wait for',
   )
   expect(label('u:chargeCard')).toContain('undo 3 of 4: chargeCard, parked')
   expect(label('u:reserveStock')).toMatch(/^4 reserveStock waits for the undo of chargeCard/)
-  expect(label('u:checkFraud')).toContain('nothing to undo: it has no compensation')
+  expect(label('u:checkFraud')).toContain('nothing to undo: it has no undo')
   expect(label('u:bookCourier')).toContain('nothing to undo: it did not complete')
   expect(label('f:notifyWarehouse')).toContain('late success: to be undone')
   expect(rows.filter(({ actions }) => actions !== undefined).map(({ id }) => id)).toEqual(['u:chargeCard'])

@@ -4,7 +4,7 @@ import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 const SCALE_MAX = 2
 const SCALE_MIN = 0.1
 /** Below it names cannot be read: such a graph opens in its full size, with its minimap. */
-const READABLE = 0.5
+const READABLE = 0.6
 const STEP = 1.25
 
 interface Size {
