@@ -21,7 +21,7 @@ describe('an operator', () => {
     const { env } = await shop()
 
     const home = await typed(env)
-    expect(home.screen).toMatch(/needs you {3}! order:9185 {2}chargeCard: its compensation failed for good/)
+    expect(home.screen).toMatch(/needs you {3}! order:9185 {2}chargeCard: its undo failed for good/)
     const why = await typed(env, 'explain', 'order:9185')
     expect(why.screen).toContain("belay undo retry order:9185 chargeCard --reason '…'")
     bank.refunds = 'open'

@@ -241,7 +241,7 @@ onScreen('by keyboard alone', () => {
     await tabTo(page, 'Mark as undone…', '.run-actions')
     await press(page, 'Enter')
     await page.getByRole('dialog', { name: 'Mark as undone chargeCard' }).waitFor()
-    await shown(page, /without calling its compensation/)
+    await shown(page, /without calling its undo/)
     await giveReason(page, 'refunded by hand', /"chargeCard" was/)
     await vi.waitFor(async () => expect(await statusOf(run.id)).toBe('compensated'), 20_000)
     await press(page, 'g', 'h')
