@@ -206,7 +206,7 @@ onScreen('by keyboard alone', () => {
     const { id } = at.runs['order:9185']
     const { page, complaints } = await open('runs')
     await jumpTo(page, 'order:9185')
-    await shown(page, /The compensation of "chargeCard" failed for good/)
+    await shown(page, /The undo of "chargeCard" failed for good/)
     expect(await page.getByRole('navigation', { name: 'Breadcrumb' }).textContent()).toBe(
       'Runs/fulfil-order/order:9185',
     )

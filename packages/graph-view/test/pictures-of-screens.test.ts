@@ -17,9 +17,9 @@ const SCREENS = {
 
 // As the engine says it.
 const why =
-  'The compensation of "chargeCard" failed for good (RefundError: refund window closed (PSP-4410)): retry its compensation once the cause is repaired, or skip it once the step was undone by hand.'
+  'The undo of "chargeCard" failed for good (RefundError: refund window closed (PSP-4410)): retry it once the cause is repaired, or mark it as undone once that was done by hand.'
 const behind =
-  '"reserveStock" is undone after "chargeCard", whose compensation failed for good and waits for an operator.'
+  '"reserveStock" is undone after "chargeCard", whose undo failed for good and waits for an operator.'
 
 const repairs = ['retryCompensation', 'skipCompensation'] as const
 

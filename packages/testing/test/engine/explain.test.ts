@@ -72,12 +72,12 @@ describe('explaining a run', () => {
     const explanation = await engine.explain(run)
 
     expect(explanation.sentence).toMatch(
-      /^Run \S+ is parked, because "no" failed \(Error: no\): 1 compensation failed for good/,
+      /^Run \S+ is parked, because "no" failed \(Error: no\): 1 undo failed for good/,
     )
     expect(told(explanation)).toEqual({
-      a: 'operator: "a" is undone after "b", whose compensation failed for good and waits for an operator.',
+      a: 'operator: "a" is undone after "b", whose undo failed for good and waits for an operator.',
       b: expect.stringMatching(
-        /^operator: The compensation of "b" failed for good \(PermanentError: never\): retry its compensation once the cause is repaired/,
+        /^operator: The undo of "b" failed for good \(PermanentError: never\): retry it once the cause is repaired/,
       ),
     })
   })

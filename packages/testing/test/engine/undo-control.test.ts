@@ -59,7 +59,7 @@ describe('an undo that waits for its next attempt', () => {
     expect(reasons(explained)).toEqual({
       reserve: expect.stringMatching(/^dependency: "reserve" is undone after "charge"/),
       charge: expect.stringMatching(
-        /^retry: The compensation of "charge" failed once \(Error: the bank is down\) and is tried again at .*\. An operator may retry it now, skip it once the step was undone by hand, or pause the run\.$/,
+        /^retry: The undo of "charge" failed once \(Error: the bank is down\) and is tried again at .*\. An operator may retry it now, mark it as undone once that was done by hand, or pause the run\.$/,
       ),
     })
   })
@@ -109,10 +109,10 @@ describe('an undo that waits for its next attempt', () => {
     expect(undone).toEqual([])
     const explained = await run.explain()
     expect(explained.sentence).toMatch(
-      /is being undone, because "ship" failed \(PermanentError: no\), and was paused by an operator: 2 steps to go, and no compensation begins until it is resumed\.$/,
+      /is being undone, because "ship" failed \(PermanentError: no\), and was paused by an operator: 2 steps to go, and no undo begins until it is resumed\.$/,
     )
     expect(reasons(explained)['charge']).toBe(
-      'paused: The compensation of "charge" does not begin until the run is resumed.',
+      'paused: The undo of "charge" does not begin until the run is resumed.',
     )
     await run.resume({ by: 'ann' })
     await clock.runUntil(

@@ -138,13 +138,13 @@ describe('why an undo does not end', () => {
   const undo = { status: 'compensating', undoOf: 'completed' } as const
 
   it.each([
-    ['a look of a worker', { a: undo }, /^due: The compensation of "a" is due/],
+    ['a look of a worker', { a: undo }, /^due: The undo of "a" is due/],
     [
       'its next try',
       { a: { ...undo, undo: { ...UNDO, failures: 1 }, availableAt: 20_000 } },
-      /^retry: The compensation of "a" failed once/,
+      /^retry: The undo of "a" failed once/,
     ],
-    ['its handler', { a: { ...undo, workerId: 'w1' } }, /^running: The compensation of "a" has been running/],
+    ['its handler', { a: { ...undo, workerId: 'w1' } }, /^running: The undo of "a" has been running/],
     [
       'a later step',
       { a: { ...undo, openDependencies: 1 }, b: { ...undo, dependsOn: [0] } },
@@ -157,12 +157,12 @@ describe('why an undo does not end', () => {
         b: { ...undo, openDependencies: 1, dependsOn: [0] },
         c: { status: 'compensation_failed', undoOf: 'completed', dependsOn: [1] },
       },
-      /^operator: "a" is undone after "c", whose compensation failed for good/,
+      /^operator: "a" is undone after "c", whose undo failed for good/,
     ],
     [
       'an operator, when its compensation needed the output that could not be stored',
       { a: { status: 'compensation_failed', undoOf: 'failed', succeeded: true } },
-      /^operator: The compensation of "a" failed for good: .* It is called without an output: what the step returned could not be stored\.$/,
+      /^operator: The undo of "a" failed for good: .* It is called without an output: what the step returned could not be stored\.$/,
     ],
   ] as const)('it waits for %s', (_, steps, sentence) => {
     expect(first(undoing, steps)).toMatch(sentence)

@@ -81,8 +81,8 @@ export const undoTryCases: Cases = {
 
     const handle = given.operate(run)
     for (const [act, why] of [
-      [() => handle.retryCompensation('s1'), /its compensation is running/],
-      [() => handle.skipCompensation('s1'), /its compensation is running/],
+      [() => handle.retryCompensation('s1'), /its undo is running/],
+      [() => handle.skipCompensation('s1'), /its undo is running/],
       [() => handle.retryCompensation('s0'), /it is undone after "s1"/],
       [() => handle.skipCompensation('s0'), /it is undone after "s1"/],
     ] as const) {

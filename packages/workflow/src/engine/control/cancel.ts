@@ -31,7 +31,7 @@ export function planCancel(
   throw runRefusal(
     run,
     'cancelled without its undo',
-    'A cancellation stops no undo. A pause does; to mark a single step as undone, skip its compensation.',
+    'A cancellation stops no undo. A pause does; a single step can be marked as undone.',
   )
 }
 

@@ -42,7 +42,7 @@ function standingOf(run: Standing): string {
     case 'compensating':
       return 'it is being undone'
     case 'compensation_failed':
-      return 'its undo is parked, because a compensation failed'
+      return 'its undo is parked, because that of a step failed'
     case 'completed':
       return 'it has completed'
     case 'failed':
@@ -59,7 +59,7 @@ export function remedyOfUndo(run: StoredRun): string {
   }
   if (run.status === 'compensating') return 'Wait until its undo has ended.'
   if (run.status === 'compensation_failed') {
-    return 'Repair the parked compensation first: retry it, or skip it.'
+    return 'Repair the parked undo first: retry it, or mark it as undone.'
   }
   return ''
 }

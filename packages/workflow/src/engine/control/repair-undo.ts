@@ -62,7 +62,7 @@ function undoToRepair(found: RunToChange, name: string, participle: string): Sto
 function whyNot(found: RunToChange, step: StoredStep): readonly [because: string | null, remedy: string] {
   if (step.status !== 'compensating') return [`it is ${step.status}`, parkedIn(found)]
   if (step.workerId !== null) {
-    return ['its compensation is running', 'Wait for it to end, or give up the step if its handler hangs.']
+    return ['its undo is running', 'Wait for it to end, or give up the step if its handler hangs.']
   }
   if (owesNothing(found, step))
     return ['it has nothing to undo, and only keeps the order of the undo', parkedIn(found)]
@@ -80,7 +80,7 @@ function isUndoOpen({ status }: StoredStep): boolean {
 
 function parkedIn({ steps }: RunToChange): string {
   const parked = steps.filter(isParked)
-  if (parked.length === 0) return 'No compensation of this run has failed for good.'
+  if (parked.length === 0) return 'No undo of this run has failed for good.'
   return `These have failed for good: ${parked.map((other) => `"${other.name}"`).join(', ')}.`
 }
 

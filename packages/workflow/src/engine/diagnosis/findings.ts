@@ -147,7 +147,7 @@ function parked(group: LiveRuns): FindingDraft {
     ...runs,
     message: `The undo of ${counted(runs.runs, 'run')} of workflow "${runs.workflow}" version ${runs.version} has failed for good (${named(runs.runIds)}).`,
     remedy:
-      'Look at the error of the step that is compensation_failed; then retry its compensation, or skip it once its effect was undone by hand.',
+      'Look at the error of the step that is compensation_failed; then retry its undo, or mark it as undone once that was done by hand.',
   }
 }
 

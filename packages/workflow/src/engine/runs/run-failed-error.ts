@@ -138,7 +138,7 @@ function knownLine(status: RunStatus, undo: readonly UndoReport[]): string {
     const failed = undo
       .filter((entry) => entry.result === 'compensation_failed')
       .map(({ step }) => `"${step}"`)
-    return `Its undo is parked: the compensation of ${failed.join(', ')} failed; ${count('compensated')} undone${count('skipped') === 0 ? '' : `, ${count('skipped')} skipped`}, ${count('waiting')} waiting. An operator must repair it.`
+    return `Its undo is parked: that of ${failed.join(', ')} failed; ${count('compensated')} undone${count('skipped') === 0 ? '' : `, ${count('skipped')} skipped`}, ${count('waiting')} waiting. An operator must repair it.`
   }
   if (undo.length === 0) return 'Nothing had to be undone.'
   const skipped = undo.filter(({ result }) => result === 'skipped').map(({ step }) => `"${step}"`)

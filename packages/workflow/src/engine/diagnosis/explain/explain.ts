@@ -129,7 +129,7 @@ function standing(found: RunToExplain, open: number): string {
     case 'compensating':
       return undoStanding(found)
     case 'compensation_failed':
-      return `is parked${because(found)}: ${counted(count('compensation_failed'), 'compensation')} failed for good, and ${counted(count('compensated'), 'step')} ${count('compensated') === 1 ? 'is' : 'are'} undone; an operator must retry or skip what failed`
+      return `is parked${because(found)}: ${counted(count('compensation_failed'), 'undo')} failed for good, and ${counted(count('compensated'), 'step')} ${count('compensated') === 1 ? 'is' : 'are'} undone; an operator must retry or skip what failed`
     case 'completed':
       return 'has completed'
     case 'failed':
@@ -199,7 +199,7 @@ function pausedStanding(found: RunToExplain): string {
     return 'was paused by an operator: none of its steps begins until it is resumed'
   const undos = countOf(found, (status) => isUndoOpen({ status }))
   return undos > 0
-    ? `is being undone${because(found)}, and was paused by an operator: ${counted(undos, 'step')} to go, and no compensation begins until it is resumed`
+    ? `is being undone${because(found)}, and was paused by an operator: ${counted(undos, 'step')} to go, and no undo begins until it is resumed`
     : `was stopped${because(found)}, and is paused by an operator: its undo begins once it is resumed`
 }
 

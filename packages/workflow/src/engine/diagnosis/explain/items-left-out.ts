@@ -77,7 +77,7 @@ function whatTheyDo({ run }: RunToExplain, { status, continues }: LeftOut): stri
     case 'compensating':
       return `to be undone${begins}`
     case 'compensation_failed':
-      return 'with a compensation that failed for good, and waiting for an operator'
+      return 'with an undo that failed for good, and waiting for an operator'
     default:
       return null
   }

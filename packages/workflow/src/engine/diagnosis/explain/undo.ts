@@ -25,18 +25,18 @@ export function explainUndo(found: RunToExplain, step: StepRecord): StepReasonin
   const failures = step.undo?.failures ?? 0
   const { told, ...last } = lastError(found.quote, name, step.undo?.error ?? null)
   if (step.status === 'compensation_failed') {
-    const sentence = `The compensation of "${name}" failed for good${told}: retry its compensation once the cause is repaired, or skip it once the step was undone by hand.${withoutOutput(step)}`
+    const sentence = `The undo of "${name}" failed for good${told}: retry it once the cause is repaired, or mark it as undone once that was done by hand.${withoutOutput(step)}`
     return { step: name, reason: 'operator', sentence, ...last }
   }
   if (step.workerId !== null) return compensating(found, step)
   // In a paused run, each undo that has not begun has one more open dependency.
   if (dependentsOf(found, step).some(isUndoOpen)) return waitsForOthers(found, step)
   if (found.run.status === 'paused') {
-    const sentence = `The compensation of "${name}" does not begin until the run is resumed.`
+    const sentence = `The undo of "${name}" does not begin until the run is resumed.`
     return { step: name, reason: 'paused', sentence }
   }
   if (failures > 0 && availableAt !== null && availableAt > found.now) {
-    const sentence = `The compensation of "${name}" failed ${times(failures)}${told} and is tried again at ${instant(availableAt)}. An operator may retry it now, skip it once the step was undone by hand, or pause the run.`
+    const sentence = `The undo of "${name}" failed ${times(failures)}${told} and is tried again at ${instant(availableAt)}. An operator may retry it now, mark it as undone once that was done by hand, or pause the run.`
     return { step: name, reason: 'retry', sentence, until: new Date(availableAt), ...last }
   }
   const child = childOf(found, step.step)
@@ -44,7 +44,7 @@ export function explainUndo(found: RunToExplain, step: StepRecord): StepReasonin
     const sentence = `The undo of "${name}" waits for the undo of its child, ${standingOf(child)}.`
     return { step: name, reason: 'child', sentence, ...runOf(child) }
   }
-  return due(found, step, `The compensation of "${name}"`)
+  return due(found, step, `The undo of "${name}"`)
 }
 
 /** An operator needs this first when a compensation fails on a missing output. */
@@ -59,11 +59,11 @@ function compensating(found: RunToExplain, step: StepRecord): StepReasoning {
   const startedAt = step.undo?.startedAt ?? null
   const gone = goneWorker(found, step)
   if (gone !== null) {
-    return { step: name, reason: 'worker', sentence: `The compensation of "${name}" was started by ${gone}` }
+    return { step: name, reason: 'worker', sentence: `The undo of "${name}" was started by ${gone}` }
   }
   const since = startedAt === null ? '' : ` since ${instant(startedAt)}`
   const attempt = nthAttempt(step.undo?.attempts ?? 1)
-  const sentence = `The compensation of "${name}" has been running on worker ${step.workerId}${since}${attempt}.`
+  const sentence = `The undo of "${name}" has been running on worker ${step.workerId}${since}${attempt}.`
   return { step: name, reason: 'running', sentence }
 }
 
@@ -72,7 +72,7 @@ function waitsForOthers(found: RunToExplain, step: StepRecord): StepReasoning {
   const { name } = step
   const parked = firstParked(found, step)
   if (parked !== undefined) {
-    const sentence = `"${name}" is undone after "${parked.name}", whose compensation failed for good and waits for an operator.`
+    const sentence = `"${name}" is undone after "${parked.name}", whose undo failed for good and waits for an operator.`
     return { step: name, reason: 'operator', sentence }
   }
   const open = dependentsOf(found, step).filter(isUndoOpen)
