@@ -15,7 +15,7 @@ import { orderPart } from './order/order-part.ts'
 import { textsOf } from './terminal/fitting.ts'
 import { Keyboard } from './terminal/keyboard.ts'
 import { Screen } from './terminal/screen.ts'
-import { closingLines, menuLines, WAITING } from './tour/closing-page.ts'
+import { closingLines, listLines, WAITING } from './tour/closing-page.ts'
 import { giveTour } from './tour/tour.ts'
 import { NoServerError } from './tour/tour-database.ts'
 
@@ -60,7 +60,7 @@ async function main(screen: Screen): Promise<number> {
 /** Prints what needs no database. Returns the exit code, or undefined if a database is needed. */
 function tell({ help, list, show }: Flags, screen: Screen): number | undefined {
   if (help) screen.print(HELP)
-  else if (list) screen.print('npm start                 the tour', ...menuLines(screen.colours))
+  else if (list) screen.print(...listLines(screen.colours))
   else if (show === 'waiting') screen.print(...WAITING)
   else return undefined
   return 0

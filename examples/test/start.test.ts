@@ -59,6 +59,8 @@ test('--help explains every option and does nothing else', async () => {
 
 test.each([
   ['--list', 'npm start -- media'],
+  ['--list', 'npm start -- dashboard'],
+  ['--list', 'npm run playground'],
   ['waiting', 'node examples/dist/waiting/desk.js approve'],
 ])('%s tells how to start examples, and starts nothing', async (argument, told) => {
   const { code, out, err } = await new Program('start.js', [argument]).ended

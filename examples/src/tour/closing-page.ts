@@ -7,19 +7,33 @@ const EXAMPLES = [
   ['import', '135,233 cities, and their removal'],
   ['csv', 'a CSV file with bad rows'],
   ['media', 'photographs in four sizes'],
+  ['dashboard', 'a rollback, in a browser'],
   ['waiting', 'approvals that take days'],
   ['all', 'order, import, csv and media'],
 ] as const
 
 /** A menu of the examples. */
-export function menuLines({ cyan }: Colours): readonly string[] {
-  return EXAMPLES.map(([name, what]) => `  ${cyan(`npm start -- ${name.padEnd(7)}`)}  ${what}`)
+export function menuLines(colours: Colours): readonly string[] {
+  return EXAMPLES.map(([name, what]) => menuLine(colours, `npm start -- ${name}`, what))
+}
+
+function menuLine({ cyan }: Colours, command: string, what: string): string {
+  return `  ${cyan(command.padEnd(22))}  ${what}`
+}
+
+/** All that can be started here. */
+export function listLines(colours: Colours): readonly string[] {
+  return [
+    menuLine(colours, 'npm start', 'the tour'),
+    ...menuLines(colours),
+    menuLine(colours, 'npm run playground', 'to crash a worker in a browser'),
+  ]
 }
 
 /** Where to go on after the tour. */
 export function closingLines(colours: Colours): readonly (string | SpareLine)[] {
   const { bold, cyan } = colours
-  const line = (name: string, what: string) => `  ${cyan(name.padEnd(20))}  ${what}`
+  const line = (name: string, what: string) => `  ${cyan(name.padEnd(22))}  ${what}`
   return [
     bold('More examples'),
     ...menuLines(colours),

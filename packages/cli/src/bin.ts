@@ -6,11 +6,15 @@ const { version } = JSON.parse(readFileSync(new URL('../package.json', import.me
   readonly version: string
 }
 
-// A reader of the pipe that has seen enough, like `head`, is no failure.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  // A reader of the pipe that has seen enough, like `head`, is no failure.
   if (error.code === 'EPIPE') process.exit(0)
-  throw error
+  const why = error.code === 'ENOSPC' ? 'there is no space left' : error.message
+  process.stderr.write(`The output cannot be written: ${why}.\n`, () => process.exit(1))
 })
+
+// Nobody can be told any more.
+process.stderr.on('error', () => process.exit(1))
 
 const interrupted = new AbortController()
 process.on('SIGINT', () => {

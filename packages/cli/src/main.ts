@@ -13,13 +13,15 @@ interface Calling {
   readonly signal: AbortSignal
   /** For a caller who may not see payloads. */
   readonly quote?: Quote | undefined
+  /** Nothing may be changed: a verb that is not called with its own --dry-run is only checked. */
+  readonly onlyDry?: boolean
 }
 
 /** Runs one call of the command line. Resolves to its exit status; never rejects. */
 export async function main(
   argv: readonly string[],
   process: CallProcess,
-  { version, signal, quote }: Calling,
+  { version, signal, quote, onlyDry = false }: Calling,
 ): Promise<ExitStatus> {
   let store: Store | undefined
   try {
@@ -43,7 +45,8 @@ export async function main(
         return store
       },
     }
-    const module = await verb.load()
+    const isChecked = onlyDry && verb.access === 'write' && flags['dry-run'] !== true
+    const module = isChecked ? await import('./runs/would.ts') : await verb.load()
     return (await module.run(call)) ?? 0
   } catch (error) {
     return await tell(error, process, { store, quote })

@@ -2,6 +2,7 @@ import { Command, type CommanderError, Option } from 'commander'
 import type { CallProcess } from './call.ts'
 import { CliError, misused } from './cli-error.ts'
 import { mainHelp, verbHelp } from './help.ts'
+import { withoutPassword } from './store/place.ts'
 import { EVERYWHERE, FLAGS, type Flag, type FlagName, type FlagsGiven } from './table/flags.ts'
 import { VERBS } from './table/index.ts'
 import type { Verb } from './table/verb.ts'
@@ -110,7 +111,7 @@ function listOf(text: string): readonly string[] {
 }
 
 function numberOf(name: string, text: string): number {
-  if (/^\d+$/.test(text)) return Number(text)
+  if (/^\d+$/.test(text) && Number.isSafeInteger(Number(text))) return Number(text)
   throw misused(`--${name} takes a whole number, got "${text}".`)
 }
 
@@ -148,7 +149,8 @@ function wrongUse(message: string): CliError {
   const [, near] = /\(Did you mean (?:one of )?(.+?)\?\)/.exec(text) ?? []
   const offer = near === undefined ? '' : ` Did you mean "${near.split(', ')[0]}"?`
   const [, named] = /'([^']*)'/.exec(text) ?? []
-  const name = named?.replace(/ <.*$/, '').replace(/ \[.*$/, '')
+  // Whatever was typed in the wrong place may be a URL.
+  const name = named && withoutPassword(named.replace(/^(--[^=]*)=.*$/s, '$1').replace(/ [<[].*$/, ''))
   if (text.startsWith('unknown command')) return misused(`Unknown verb "${name}".${offer}`, '--help')
   if (text.startsWith('unknown option')) return misused(`Unknown flag "${name}".${offer}`)
   if (text.startsWith('missing required argument'))

@@ -252,8 +252,8 @@ describe('an action on many runs', () => {
       'Several runs are named by their ids, or by filters.\n',
     ],
     [
-      ['retry', 'order:1', 'book', '--dry-run'],
-      'Of many runs, and in a dry run, whole runs are retried: leave out the step.\n',
+      ['retry', 'order:1', 'book', '--expect', '1'],
+      'Of many runs whole runs are retried: leave out the step.\n',
     ],
   ])('answers %j with what is wrong', async (argv, said) => {
     const { stderr, status } = await belay(argv, { env: { DATABASE_URL: 'postgres://nowhere' } })

@@ -42,6 +42,7 @@ describe('what is offered', () => {
   it('statuses, also in a list and behind an equals sign', async () => {
     expect(await offered(['list', '--status', 'compl'])).toEqual(['completed'])
     expect(await offered(['list', '--status', 'failed,compl'])).toEqual(['failed,completed'])
+    expect(await offered(['list', '--status', 'und'])).toEqual(['undoing', 'undone', 'undo-parked'])
     expect(await offered(['list', '--status=failed,compl'])).toEqual(['--status=failed,completed'])
     expect(await offered(['completion', 'f'])).toEqual(['fish'])
   })

@@ -18,14 +18,31 @@ describe('bare belay', () => {
     expect(lines).toEqual([
       '  needs you   ! order:9185  chargeCard: its compensation failed for good',
       '              ◊ order:9183  approveOrder waits for a decision, 1 d 23 h left',
-      '  now         0 running, 1 waiting',
-      '  last hour   0 completed, 1 compensated, 0 failed',
+      '  now         0 running, 1 waiting, 1 parked',
+      '  last hour   1 failed of 1 ended, and undone',
       '  workers     1 live, 0 of 50 slots busy',
     ])
     expect(stderr).toBe('\n  belay explain order:9185\n')
     const plain = await belay(['--plain'], { env, columns: 80 })
     expect(plain.stdout).toContain('\nneeds you: order:9185, chargeCard: its compensation failed for good.\n')
     expect(status).toBe(0)
+  })
+
+  it('says how many of how many are parked, and that list finds them as failed', async () => {
+    const { env, order } = await orders()
+    for (const number of [1, 2, 3, 4, 5])
+      await order(`order:${number}`, { route: 'express', stranded: true, closed: true })
+    await order('order:6', { route: 'express', stranded: true })
+
+    const { stdout } = await belay([], { env, columns: 80 })
+    const failed = await belay(['list', '--status', 'failed', '--fields', 'key'], { env })
+    const only = await belay(['list', '--status', 'failed-only'], { env })
+    const undone = await belay(['list', '--status', 'undone', '--fields', 'key'], { env })
+
+    expect(stdout).toContain('  4 of 5 parked: belay list --status parked,undo-parked\n')
+    expect(stdout).toContain('  now         0 running, 0 waiting, 5 parked\n')
+    expect(failed.stdout.trim().split('\n').sort()).toEqual([1, 2, 3, 4, 5, 6].map((n) => `order:${n}`))
+    expect([only.stdout, undone.stdout]).toEqual(['', 'order:6\n'])
   })
 
   it('says that nothing needs a person', async () => {

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
@@ -96,6 +96,43 @@ describe('belay init in an empty folder', () => {
     expect(status).toBe(1)
     expect((await readdir(cwd)).sort()).toEqual(['README.md', 'src'])
   })
+
+  it('writes nothing where `src` is a file, or a link leads nowhere', async () => {
+    const [file, link] = [await folder(), await folder()]
+    await writeFile(join(file, 'src'), 'mine')
+    await symlink(join(link, 'nowhere'), join(link, 'README.md'))
+
+    const inFile = await belay(['init'], { cwd: file })
+    const inLink = await belay(['init'], { cwd: link })
+
+    expect(inFile.stderr).toBe('src is no folder, and files belong into it. Nothing was written.\n')
+    expect(inLink.stderr).toBe('This file exists: README.md. Nothing was written.\n')
+    expect([inFile.status, inLink.status]).toEqual([1, 1])
+    expect([await readdir(file), await readdir(link)]).toEqual([['src'], ['README.md']])
+  })
+
+  it.each([
+    ['dependencies', 'file:belay-cli.tgz'],
+    ['devDependencies', '^0.1.0'],
+  ])(
+    'makes the project where an install of the command line has left only its %s',
+    async (field, version) => {
+      const cwd = await folder()
+      await writeFile(join(cwd, 'package.json'), JSON.stringify({ [field]: { '@belay/cli': version } }))
+      await writeFile(join(cwd, 'package-lock.json'), '{}')
+      await mkdir(join(cwd, 'node_modules'))
+
+      const { stdout, status } = await belay(['init', '--pglite', '--name', 'orders'], { cwd })
+
+      expect([status, stdout.split('\n').slice(0, 2)]).toEqual([0, ['~ package.json', '+ tsconfig.json']])
+      expect(existsSync(join(cwd, 'src/main.ts'))).toBe(true)
+      const { dependencies, devDependencies, ...made } = await manifest(cwd)
+      expect(made).toMatchObject({ name: 'orders', type: 'module', scripts: { start: expect.anything() } })
+      expect(dependencies).toHaveProperty('@belay/workflow')
+      expect({ ...devDependencies, ...dependencies }['@belay/cli']).toBe(version)
+      expect('@belay/cli' in dependencies && '@belay/cli' in devDependencies).toBe(false)
+    },
+  )
 })
 
 describe('belay init in a project', () => {

@@ -109,7 +109,12 @@ describe('belay show', () => {
     const some = await belay(['show', id, '--json', '--fields', 'status,key'], { env })
     const onScreen = await belay(['show', id, '--payloads'], { env, columns: 80 })
 
-    expect(bare).toMatchObject({ id, status: 'waiting', input: null, maps: { packItem: { items: 3 } } })
+    expect(bare).toMatchObject({
+      id,
+      status: 'waiting',
+      input: '[hidden: --payloads shows it]',
+      maps: { packItem: { items: 3 } },
+    })
     expect(bare.steps.map((step: { output: unknown }) => step.output)).not.toContain('reserved')
     expect(whole.input).toEqual({ route: 'post' })
     expect(whole.steps).toContainEqual(expect.objectContaining({ name: 'reserveStock', output: 'reserved' }))
@@ -139,4 +144,22 @@ describe('belay show', () => {
 
     expect(stdout).toContain('fulfil-order/order:\ufffd[2J  v3  \ufffdtag\n')
   })
+})
+
+it('a document tells a hidden payload from none, and says of no completed step that it did not succeed', async () => {
+  const { env, order } = await orders()
+  await order('order:9182', {})
+
+  const { stdout } = await belay(['show', 'order:9182', '--json'], { env })
+  const shown = await belay(['show', 'order:9182', '--json', '--payloads'], { env })
+
+  const { input, steps } = JSON.parse(stdout)
+  const of = (name: string) => steps.find((step: { name: string }) => step.name === name)
+  expect([input, of('reserveStock').output, of('shipped').output]).toEqual([
+    '[hidden: --payloads shows it]',
+    '[hidden: --payloads shows it]',
+    null,
+  ])
+  expect(steps.filter((step: object) => 'succeeded' in step)).toEqual([])
+  expect(JSON.parse(shown.stdout)).toMatchObject({ input: {} })
 })

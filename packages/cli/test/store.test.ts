@@ -6,6 +6,7 @@ import { createEngine, define } from '@belay/workflow'
 import { pglite } from '@belay/workflow-postgres/pglite'
 import { describe, expect, inject, it, onTestFinished } from 'vitest'
 import { pgbouncerBinary, startPgbouncer } from '../../workflow-postgres/test/setup/pgbouncer.ts'
+import { placeOf, withoutPassword } from '../src/store/place.ts'
 import { belay } from './setup/belay.ts'
 import { terminal } from './setup/pty.ts'
 import { testStore } from './setup/store.ts'
@@ -49,6 +50,30 @@ describe('the store', () => {
       status: 2,
       stderr: 'A store is named by postgres://user@host/database, or by pglite:./directory.\n',
     })
+  })
+
+  it('whose URL names a certificate that is not there says so', async () => {
+    for (const name of ['sslcert', 'sslkey', 'sslrootcert']) {
+      const url = `${NOWHERE}?${name}=/nowhere/client.pem`
+      const { status, stderr } = await belay(['list', '--url', url], { cwd: folder() })
+
+      expect(status).toBe(3)
+      expect(stderr).toContain('names the file /nowhere/client.pem, which cannot be read (ENOENT).')
+      expect(stderr).not.toMatch(/not a URL|s3cret/)
+    }
+  })
+
+  it.each([
+    ['postgres://ann@db/shop?password=s3cret&x=1', 'postgres://ann@db/shop?password=…&x=1'],
+    ['postgres://ann@db/shop?sslpassword=s3cret', 'postgres://ann@db/shop?sslpassword=…'],
+    ['postgres://ann:p/s3cret@db/shop', 'postgres://ann:…@db/shop'],
+    ['postgres://ann:12/s3cret@db/shop', 'postgres://ann:…@db/shop'],
+    ['postgres://ann:p@s3cret?#@db/shop', 'postgres://ann:…@db/shop'],
+    ['postgres://ann@db/shop', 'postgres://ann@db/shop'],
+    ['pglite:./data', 'pglite:./data'],
+  ])('%s is shown without its password', (url, shown) => {
+    expect(withoutPassword(url)).toBe(shown)
+    expect(placeOf(url)).not.toContain('s3cret')
   })
 
   it('that cannot be reached is named with its source and without its password', async () => {

@@ -1,12 +1,12 @@
-import { RUN_STATUSES } from '@belay/workflow/adapter'
+import { STATUS_WORDS } from '@belay/workflow'
 import { describe, expect, it } from 'vitest'
 import { STATUSES } from '../src/table/flags.ts'
 import { VERBS } from '../src/table/index.ts'
 import { belay } from './setup/belay.ts'
 
 describe('the table of verbs', () => {
-  it('knows every status of the engine', () => {
-    expect([...STATUSES].sort()).toEqual([...RUN_STATUSES].sort())
+  it('knows every word for a status', () => {
+    expect([...STATUSES].sort()).toEqual([...STATUS_WORDS].sort())
   })
 
   it.each(VERBS.map((verb) => [verb.name || 'belay', verb] as const))(

@@ -178,6 +178,30 @@ describe('belay undo', () => {
     for (const run of started) await expect.poll(() => statusOf(run)).toBe('compensated')
   })
 
+  it('without a step is about every parked undo of the runs that match', async () => {
+    const { env, bank, started, statusOf, worker } = await parkedPayout({ runs: 3 })
+    const argv = ['undo', 'retry', '--workflow', 'payout']
+
+    const dry = await belay([...argv, '--dry-run'], { env, columns: 80 })
+    const two = await belay([...argv, '--dry-run', '--limit', '2', '--json'], { env })
+    const listed = await belay(['undo', 'skip', '-', '--dry-run'], { env, input: `${started[1]!.id}\n` })
+    const before = await worker.runs.history(started[0]!.id)
+    bank.isOpen = true
+    const done = await belay([...argv, '--reason', 'open', '--by', 'ops'], { env, columns: 80, typed: '3\n' })
+
+    expect(dry.stderr).toBe('')
+    expect(dry.stdout).toBe('Dry run: 3 compensation_failed runs\n  3  would be retried: p:3, p:2, p:1\n')
+    expect(JSON.parse(two.stdout)).toMatchObject({ matched: 2, changed: 2, more: true })
+    expect(listed.stdout).toBe(`${started[1]!.id}\n`)
+    expect([dry.status, before]).toEqual([0, []])
+    expect(done.stderr).toContain('Type 3 to retry every parked undo in them, as ops: ')
+    expect([done.stdout, done.status]).toEqual(['3 retried, 0 refused.\n', 0])
+    for (const run of started) await expect.poll(() => statusOf(run)).toBe('compensated')
+    expect(await worker.runs.history(started[0]!.id)).toMatchObject([
+      { action: 'retry_compensation', step: 'transfer', reason: 'open' },
+    ])
+  })
+
   it('says in a dry run which undos it would mark as done by hand, and which runs have no such step', async () => {
     const { env, started, statusOf } = await parkedPayout({ runs: 2 })
     const input = started.map(({ id }) => `${id}\n`).join('')
@@ -193,7 +217,10 @@ describe('belay undo', () => {
   })
 
   it.each([
-    [['undo', 'retry', '--workflow', 'payout'], 'Step is missing.\n'],
+    [
+      ['undo', 'retry', '--workflow', 'payout'],
+      "--reason is missing: the run's history keeps it.\n  belay undo retry --workflow payout --reason '…'\n",
+    ],
     [['undo', 'skip', 'p:1', '--reason', 'by hand'], 'Step is missing.\n'],
     [
       ['undo', 'skip', 'p:1', 'transfer'],

@@ -152,6 +152,8 @@ describe('what must change nothing', () => {
     ['{"verb":"skipStep","dryRun":false,"reason":"x","step":"nobody"}'],
     [`{"verb":"skipStep","dryRun":false,"reason":"x","step":"${'s'.repeat(700)}"}`],
     ['{"verb":"signal","dryRun":false,"step":"shipped","payload":"{"}'],
+    ['{"verb":"signal","dryRun":false,"step":"shipped","payload":"[9007199254740993]"}'],
+    ['{"verb":"skipStep","dryRun":false,"reason":"x","step":"shipped","payload":"1e400"}'],
     ['{"verb":"signal","dryRun":false,"step":"checkFraud","payload":"1"}'],
     ['{"verb":"signal","dryRun":false,"reason":"x","step":"shipped","payload":"1"}'],
     ['{"verb":"setPriority","dryRun":false,"reason":"x","priority":1001}'],

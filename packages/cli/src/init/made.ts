@@ -7,6 +7,8 @@ export type { StoreKind } from './package-files.ts'
 /** What `belay init` writes. */
 export interface Made {
   readonly isProject: boolean
+  /** The package.json that was there and is written anew, with what it had. */
+  readonly completed?: 'package.json'
   /** Texts by their paths in the folder. */
   readonly files: ReadonlyMap<string, string>
   /** Commands that lead on. */
@@ -22,10 +24,10 @@ export function madeConfig(store: StoreKind): Made {
   }
 }
 
-/** A project that runs. */
-export function madeProject(name: string, store: StoreKind): Made {
+/** A project that runs. `present` is the text of a package.json that has only Belay: its versions stay. */
+export function madeProject(name: string, store: StoreKind, present?: string): Made {
   const files = new Map([
-    ['package.json', manifest(name, store)],
+    ['package.json', manifest(name, store, present)],
     ['tsconfig.json', tsconfig],
     ['.gitignore', gitignore(store)],
     ['README.md', readme(name, store)],
@@ -44,5 +46,6 @@ export function madeProject(name: string, store: StoreKind): Made {
           'npm start   # in a second terminal',
         ]
       : ['npm start']
-  return { isProject: true, files, next: ['npm install', 'npm test', ...start] }
+  const completed = present === undefined ? {} : ({ completed: 'package.json' } as const)
+  return { isProject: true, ...completed, files, next: ['npm install', 'npm test', ...start] }
 }

@@ -16,8 +16,40 @@ const OTHERS = {
   vitest: '^4.1.12',
 }
 
-/** `package.json`. Programs are compiled first: Node 20 does not run TypeScript. */
-export function manifest(name: string, store: StoreKind): string {
+type Packages = Readonly<Record<string, string>>
+
+/** What of a package.json counts here. */
+interface Manifest {
+  readonly dependencies?: Packages
+  readonly devDependencies?: Packages
+}
+
+/** Whether a package.json is only what an install of Belay leaves in an empty folder: then the project is still to be made. */
+export function isOnlyBelay(text: string): boolean {
+  const { dependencies = {}, devDependencies = {}, ...others } = manifestOf(text)
+  const packages = Object.keys({ ...dependencies, ...devDependencies })
+  return (
+    // pnpm and Yarn add themselves.
+    Object.keys(others).every((name) => name === 'packageManager') &&
+    packages.length > 0 &&
+    packages.every((name) => name.startsWith('@belay/'))
+  )
+}
+
+function manifestOf(text: string): Manifest {
+  try {
+    return Object(JSON.parse(text)) as Manifest
+  } catch {
+    // npm will say what is wrong with it.
+    return { 'not JSON': true } as Manifest
+  }
+}
+
+/** `package.json`, with all that was present. Programs are compiled first: Node 20 does not run TypeScript. */
+export function manifest(name: string, store: StoreKind, present = '{}'): string {
+  const { dependencies, devDependencies, ...others } = manifestOf(present)
+  const own = (packages: Packages) =>
+    Object.fromEntries(Object.entries(packages).filter(([each]) => devDependencies?.[each] === undefined))
   const belay = belayVersion()
   const { '@electric-sql/pglite': pglite, ...development } = OTHERS
   const programs =
@@ -30,13 +62,17 @@ export function manifest(name: string, store: StoreKind): string {
     type: 'module',
     engines: { node: '>=20.19' },
     scripts: { ...programs, test: 'tsc && vitest run --dir test' },
+    ...others,
     dependencies: {
-      '@belay/cli': belay,
-      '@belay/workflow': belay,
-      '@belay/workflow-postgres': belay,
-      ...(store === 'pglite' ? { '@electric-sql/pglite': pglite } : {}),
+      ...own({
+        '@belay/cli': belay,
+        '@belay/workflow': belay,
+        '@belay/workflow-postgres': belay,
+        ...(store === 'pglite' ? { '@electric-sql/pglite': pglite } : {}),
+      }),
+      ...dependencies,
     },
-    devDependencies: { '@belay/testing': belay, ...development },
+    devDependencies: { '@belay/testing': belay, ...development, ...devDependencies },
   }
   return `${JSON.stringify(contents, null, 2)}\n`
 }

@@ -41,6 +41,7 @@ function toolOf(verb: Verb, payloads: boolean): Tool {
   const properties = {
     ...Object.fromEntries(args.map((arg) => [arg.name, arg.many ? listOf(arg.about) : textOf(arg.about)])),
     ...Object.fromEntries(flags.map((flag) => [flag.name, schemaOf(flag.name, flag.about)])),
+    ...(access === 'write' ? { yes: { type: 'boolean', description: YES } } : {}),
   }
   return {
     name: name === '' ? 'overview' : name.replaceAll(/[ -]/g, '_'),
@@ -55,6 +56,8 @@ function toolOf(verb: Verb, payloads: boolean): Tool {
     verb,
   }
 }
+
+const YES = 'true: does it. Without it nothing is changed, and the answer says what would be done.'
 
 function textOf(description: string): object {
   return { type: 'string', description }
@@ -73,12 +76,18 @@ function schemaOf(name: FlagName, description: string): object {
   return { type: 'array', items: { type: 'string', ...choices }, description }
 }
 
-/** What is typed for a call of a tool. Many runs and single ones are changed only after a dry run: without `yes`, a verb that has one does that. */
-export function argvOf({ verb }: Tool, given: Readonly<Record<string, unknown>>): readonly string[] {
+/** Whether a call may change something. Only `yes: true` says so; whoever calls `main()` passes on the opposite as `onlyDry`. */
+export function mayChange({ verb }: Tool, given: Readonly<Record<string, unknown>>): boolean {
+  return verb.access === 'write' && given['yes'] === true
+}
+
+/** What is typed for a call of a tool. */
+export function argvOf(tool: Tool, given: Readonly<Record<string, unknown>>): readonly string[] {
+  const { verb } = tool
   const words = verb.name === '' ? [] : verb.name.split(' ')
   const flags = flagsOf(verb).flatMap(({ name }) => flagWords(name, given[name]))
   const takesDryRun = flagsOf(verb).some(({ name }) => name === 'dry-run')
-  if (verb.access === 'write' && takesDryRun && given['yes'] !== true) flags.push('--dry-run')
+  if (takesDryRun && !mayChange(tool, given)) flags.push('--dry-run')
   const args = (verb.args ?? []).flatMap(({ name }) => [given[name] ?? []].flat().map(String))
   // What follows is no flag, however it begins.
   return [...words, ...flags, '--json', ...(args.length === 0 ? [] : ['--', ...args])]

@@ -1,4 +1,5 @@
 import type { RunsMatching } from '@belay/workflow'
+import { statusesOf } from '@belay/workflow'
 import { type Duration, durationMs, type RunStatus } from '@belay/workflow/adapter'
 import { misused } from '../cli-error.ts'
 import type { Store } from '../store/store.ts'
@@ -21,14 +22,18 @@ export async function filterOf(
   return {
     ...(workflow === undefined ? {} : { workflow }),
     ...(version === undefined ? {} : { version }),
-    // The engine names what is no status, and the nearest one.
-    ...(status === undefined ? {} : { status: status as readonly RunStatus[] }),
+    ...(status === undefined ? {} : { status: statusesIn(status) }),
     ...(tag === undefined ? {} : { tags: tag }),
     ...(key === undefined ? {} : { key }),
     ...(waitingFor === undefined ? {} : { waitingFor: limitLine(waitingFor) }),
     ...(from === undefined ? {} : byEnd ? { finishedAfter: from } : { createdAfter: from }),
     ...(to === undefined ? {} : byEnd ? { finishedBefore: to } : { createdBefore: to }),
   }
+}
+
+/** The engine names what is no status, and the nearest one. */
+function statusesIn(words: readonly string[]): readonly RunStatus[] {
+  return [...new Set(words.flatMap((word) => statusesOf(word) ?? [word as RunStatus]))]
 }
 
 function limitLine(text: string): { limit: string; key?: string } {

@@ -57,9 +57,9 @@ function several(name: string, found: readonly RunSummary[]): CliError {
   return misused([`${head} Name one:`, ...lines, ...(found.length > LISTED ? ['  …'] : [])].join('\n'))
 }
 
-/** How a command names a run: by its key if it has one, else by its whole id. Runs that were started in one millisecond have the first digits in common. */
+/** How a command names a run: by its key if a shell and our flags leave it alone, else by its whole id. Runs that were started in one millisecond have the first digits in common. */
 export function nameOf({ id, key }: Pick<RunSummary, 'id' | 'key'>): string {
-  return key !== undefined && /^[\w:.@+-]{1,60}$/.test(key) && !PREFIX.test(key) ? key : id
+  return key !== undefined && /^[\w:.@+][\w:.@+-]{0,59}$/.test(key) && !PREFIX.test(key) ? key : id
 }
 
 /** Twelve digits and a dash: the millisecond of its start. */

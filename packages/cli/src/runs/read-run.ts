@@ -21,16 +21,31 @@ export async function readRunWithGraph(
   return { run, graph: steps }
 }
 
+/** Stands for a payload that is there: null means that there is none. */
+const HIDDEN = '[hidden: --payloads shows it]'
+
 /** A run without its payloads: what it was given, what its steps returned, and what they published. */
 export function withoutPayloads(run: RunSnapshot): RunSnapshot {
   return {
     ...run,
-    input: undefined,
-    values: {},
+    input: hidden(run.input),
+    values: Object.fromEntries(Object.keys(run.values).map((name) => [name, HIDDEN])),
     steps: run.steps.map((step) => ({
       ...step,
-      output: undefined,
-      progress: step.progress && { ...step.progress, note: undefined },
+      output: hidden(step.output),
+      progress: step.progress && { ...step.progress, note: step.progress.note && HIDDEN },
     })),
+  }
+}
+
+function hidden(payload: unknown): unknown {
+  return payload === undefined || payload === null ? payload : HIDDEN
+}
+
+/** A run as a document. `succeeded` is about steps that failed although their handler had succeeded: on any other step it would read as a failure. */
+export function documentOf(run: RunSnapshot): Readonly<Record<string, unknown>> {
+  return {
+    ...run,
+    steps: run.steps.map(({ succeeded, ...step }) => (succeeded ? { ...step, succeeded } : step)),
   }
 }

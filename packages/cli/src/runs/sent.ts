@@ -24,7 +24,8 @@ export async function send(
   return receipt.result === 'ignored' ? 1 : 0
 }
 
-function assertChecked(store: Store, run: RunSummary): void {
+/** Throws a `CliError` with status 2 if no definition of the config checks what this run is sent. */
+export function assertChecked(store: Store, run: RunSummary): void {
   if (definitionOf(store, run) !== undefined) return
   throw misused(
     `No config has ${safe(run.workflow)} v${run.version}, so nobody checks this payload. --unchecked sends it all the same.`,

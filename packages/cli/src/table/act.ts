@@ -199,13 +199,17 @@ export const ACT: readonly Verb[] = [
     name: 'undo retry',
     group: 'undo',
     summary: 'compensate again',
-    about: `Calls the compensation of a step again that failed for good, or waits for its next try. ${OF_MANY}`,
+    about: `Calls the compensation of a step again that failed for good, or waits for its next try. Of many runs without a step: every undo that is parked. ${OF_MANY}`,
     args: [RUNS, STEP_OF_MANY],
     flags: [...WHO, ...MANY],
     examples: [
       {
         command: `undo retry order:9185 chargeCard --reason 'refunds are open again'`,
         about: 'the undo goes on from there',
+      },
+      {
+        command: 'undo retry --workflow fulfil-order --dry-run',
+        about: 'how many parked undos it would retry',
       },
     ],
     access: 'write',
@@ -215,7 +219,7 @@ export const ACT: readonly Verb[] = [
     name: 'undo skip',
     group: 'undo',
     summary: 'done by hand',
-    about: `Marks a step as undone, because somebody undid it by hand or accepts its effect. ${OF_MANY}`,
+    about: `Marks a step as undone, because somebody undid it by hand or accepts its effect. Of many runs without a step: every undo that is parked. ${OF_MANY}`,
     args: [RUNS, STEP_OF_MANY],
     flags: [...WHO, ...MANY],
     examples: [

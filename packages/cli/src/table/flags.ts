@@ -1,4 +1,4 @@
-import type { RunStatus } from '@belay/workflow/adapter'
+import type { StatusWord } from '@belay/workflow'
 
 /** Named here, because help must not load the engine. A test compares them with the engine’s. */
 export const STATUSES = [
@@ -13,7 +13,11 @@ export const STATUSES = [
   'cancelled',
   'compensated',
   'compensation_failed',
-] as const satisfies readonly RunStatus[]
+  'failed-only',
+  'undoing',
+  'undone',
+  'undo-parked',
+] as const satisfies readonly StatusWord[]
 
 /** What a shell offers for a value. */
 export type Completes = 'runs' | 'steps' | 'workflows' | 'schedules' | 'limits' | 'files' | readonly string[]
@@ -48,7 +52,13 @@ export const FLAGS = {
   // Which runs.
   workflow: { takes: '<name>', many: true, about: 'runs of this workflow', completes: 'workflows' },
   version: { takes: '<n>', number: true, about: 'runs of this version of their workflow' },
-  status: { takes: '<status>', many: true, about: 'runs with this status', completes: STATUSES },
+  status: {
+    takes: '<status>',
+    many: true,
+    about:
+      'runs with this status; failed also finds those that were undone after a failure or are parked, failed-only does not',
+    completes: STATUSES,
+  },
   tag: { takes: '<tag>', many: true, about: 'runs that have this tag, and every other one given' },
   key: { takes: '<key>', about: 'the run with this key, in each workflow' },
   'waiting-for': {
@@ -60,7 +70,7 @@ export const FLAGS = {
   until: { takes: '<time>', about: 'created before: an age like 2h, or an instant' },
   limit: { takes: '<n>', number: true, about: 'at most this many' },
   before: { takes: '<run>', about: 'older than this run' },
-  after: { takes: '<run>', about: 'newer than this run' },
+  after: { takes: '<last>', about: 'newer than this run' },
   all: { about: 'everything, not only the first or the most important' },
 
   // What is shown.

@@ -13,7 +13,7 @@ export const SEE: readonly Verb[] = [
     group: 'see',
     summary: 'what needs you',
     about:
-      'Says which runs need a person, how many go on, what ended in the last hour, and which workers are live. Then it names one command that leads on.',
+      'Says which runs need a person, how many go on, how many of those that ended in the last hour had failed, and which workers are live. Then it names one command that leads on.',
     examples: [
       { command: '', about: 'what needs you, then how things are' },
       { command: '--json', about: 'for a script' },
@@ -32,7 +32,7 @@ export const SEE: readonly Verb[] = [
       { command: 'list', about: 'the newest runs' },
       { command: 'list --status waiting --tag tenant:7', about: 'those of a tenant that wait' },
       {
-        command: 'list --status failed,compensated --since 2h --json --fields id,key',
+        command: 'list --status failed --since 2h --json --fields id,key',
         about: 'for a script',
       },
     ],
@@ -57,6 +57,26 @@ export const SEE: readonly Verb[] = [
     ],
     access: 'read',
     load: () => import('../verbs/show.ts'),
+  },
+  {
+    name: 'items',
+    group: 'see',
+    summary: 'of a map, by status',
+    about:
+      'Lists the items of a map of a run in their order: each with its key, its attempts and the name of its error. After them it says how many items have each status. With the name of an item, like packItem[3], the verbs for a step act on it.',
+    args: [RUN, { name: 'map', about: 'the name of a map of the run', completes: 'steps' }],
+    flags: [
+      ['status', 'items with this status; failed also finds those whose undo failed'],
+      ['limit', 'at most this many; default 20'],
+      ['after', 'items after the one with this index'],
+      ['payloads', 'also messages of errors and, with --fields or --json, outputs'],
+    ],
+    examples: [
+      { command: 'items order:9182 packItem', about: 'the first 20' },
+      { command: 'items order:9182 packItem --status failed --json', about: 'what failed, for a script' },
+    ],
+    access: 'read',
+    load: () => import('../verbs/items.ts'),
   },
   {
     name: 'watch',

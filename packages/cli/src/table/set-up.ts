@@ -6,7 +6,7 @@ export const SET_UP: readonly Verb[] = [
     group: 'set up',
     summary: 'a project that runs, or a config',
     about:
-      'In an empty folder it makes a project: a workflow that is undone when it fails, a worker, a program that starts a run, and a test. In a folder with a package.json it adds only belay.config.ts. It overwrites nothing. At a terminal it asks for the name and the store.',
+      'In an empty folder it makes a project: a workflow that is undone when it fails, a worker, a program that starts a run, and a test. A package.json with nothing but Belay, as npm install leaves it, becomes that of the project. In a folder with any other package.json it adds only belay.config.ts. It overwrites nothing. At a terminal it asks for the name and the store.',
     flags: [
       ['name', 'the name of the project; default: that of the folder'],
       'postgres',

@@ -1,4 +1,5 @@
 import type { CountedByStatus, PendingApproval, RunWithSteps, WorkerSnapshot } from '@belay/workflow'
+import { FAILED_STATUSES } from '@belay/workflow'
 import type { RunStatus } from '@belay/workflow/adapter'
 import type { Call } from '../call.ts'
 import type { ExitStatus } from '../exit-status.ts'
@@ -78,8 +79,8 @@ function sections(out: Output, seen: Seen): readonly (readonly [string, readonly
   const needs = needsYou(out, seen)
   return [
     ['needs you', needs.length > 0 ? needs : ['nothing']],
-    ['now', [counts(live, ['running', 'waiting', 'compensating'], ['running', 'waiting'])]],
-    ['last hour', [counts(lastHour, ENDED, ['completed', 'compensated', 'failed'])]],
+    ['now', [nowText(live)]],
+    ['last hour', [lastHourText(lastHour)]],
     [
       'workers',
       [`${up.length} live${up.length === 0 ? '' : `, ${sum('busy')} of ${sum('slots')} slots busy`}`],
@@ -87,18 +88,41 @@ function sections(out: Output, seen: Seen): readonly (readonly [string, readonly
   ]
 }
 
-/** The first statuses in their order, then any other that has runs. */
-function counts(by: CountedByStatus, order: readonly RunStatus[], always: readonly RunStatus[]): string {
-  const others = (Object.keys(by) as RunStatus[]).filter(
-    (status) => !order.includes(status) && !(NEED_YOU as readonly RunStatus[]).includes(status),
+/** `0 running, 1 waiting, 8 parked`, and any other status that has runs. */
+function nowText(live: CountedByStatus): string {
+  const others = (Object.keys(live) as RunStatus[]).filter(
+    (status) => !SHOWN_ALWAYS.includes(status) && !isParked(status) && countOf(live, [status]) !== '0',
   )
-  return [...order, ...others]
-    .filter((status) => always.includes(status) || (by[status]?.count ?? 0) > 0)
-    .map((status) => `${by[status]?.count ?? 0}${by[status]?.capped ? '+' : ''} ${status}`)
-    .join(', ')
+  const named = [...SHOWN_ALWAYS, ...others].map((status) => `${countOf(live, [status])} ${status}`)
+  const parked = countOf(live, NEED_YOU)
+  return [...named, ...(parked === '0' ? [] : [`${parked} parked`])].join(', ')
 }
 
-function needsYou(out: Output, { now, parked, approvals, findings }: Seen): readonly string[] {
+const SHOWN_ALWAYS: readonly RunStatus[] = ['running', 'waiting']
+
+function isParked(status: RunStatus): boolean {
+  return NEED_YOU.some((each) => each === status)
+}
+
+/** `3 failed of 41 ended, 2 of them undone`: what was undone had failed before. Parked runs have not ended. */
+function lastHourText(ended: CountedByStatus): string {
+  const undone = countOf(ended, ['compensated'])
+  const failed = countOf(ended, ENDED.filter(isFailed))
+  const some = undone === '0' ? '' : failed === undone ? ', and undone' : `, ${undone} of them undone`
+  return `${failed} failed of ${countOf(ended, ENDED)} ended${some}`
+}
+
+function isFailed(status: RunStatus): boolean {
+  return FAILED_STATUSES.some((each) => each === status)
+}
+
+function countOf(by: CountedByStatus, statuses: readonly RunStatus[]): string {
+  const found = statuses.flatMap((status) => by[status] ?? [])
+  const count = found.reduce((sum, each) => sum + each.count, 0)
+  return `${count}${found.some(({ capped }) => capped) ? '+' : ''}`
+}
+
+function needsYou(out: Output, { now, parked, live, approvals, findings }: Seen): readonly string[] {
   const rows = [
     ...parked
       .slice(0, NAMED_MAX)
@@ -117,7 +141,9 @@ function needsYou(out: Output, { now, parked, approvals, findings }: Seen): read
   const mark = (shape: string) => (shape === '' ? '' : `${shape} `)
   return [
     ...rows.map(([shape, name, text]) => mark(shape) + cut(`${pad(name, names)}  ${text}`, room - 2)),
-    ...(parked.length > NAMED_MAX ? ['  more: belay list --status compensation_failed,parked'] : []),
+    ...(parked.length > NAMED_MAX
+      ? [`  ${NAMED_MAX} of ${countOf(live, NEED_YOU)} parked: belay list --status parked,undo-parked`]
+      : []),
     ...(approvals.length > NAMED_MAX ? ['  more: belay approvals'] : []),
     ...findings.slice(0, 2).map((text) => mark(out.shape('needs you')) + cut(safe(text), room - 2)),
     ...(findings.length > 2 ? [`  ${findings.length - 2} more: belay doctor`] : []),

@@ -1,10 +1,11 @@
+import { Readable } from 'node:stream'
 import { quoteWithoutPayloads } from '@belay/workflow'
 import type { Call, CallProcess } from '../call.ts'
 import { misused } from '../cli-error.ts'
 import type { ExitStatus } from '../exit-status.ts'
 import { main } from '../main.ts'
 import { withoutPayloads } from '../mcp/redact.ts'
-import { argvOf, type Tool, toolsOf } from '../mcp/tools.ts'
+import { argvOf, mayChange, type Tool, toolsOf } from '../mcp/tools.ts'
 import { EVERYWHERE, type FlagsGiven } from '../table/flags.ts'
 
 const RESULT_CHARS_MAX = 100_000
@@ -18,7 +19,7 @@ export async function run({ flags, out, process, signal }: Call): Promise<ExitSt
     { name: 'belay', version: '1' },
     {
       capabilities: { tools: {} },
-      instructions: `Belay runs durable workflows on PostgreSQL. Begin with overview or doctor; explain tells why a run stands still. ${writes ? 'Tools that act do a dry run unless `yes` is given. Ask a person first.' : 'These tools only read.'}`,
+      instructions: `Belay runs durable workflows on PostgreSQL. Begin with overview or doctor; explain tells why a run stands still. ${writes ? 'Tools that act change nothing unless `yes` is true: without it they say what they would do. Ask a person first.' : 'These tools only read.'}`,
     },
   )
   server.setRequestHandler(sdk.ListToolsRequestSchema, () => ({
@@ -77,6 +78,8 @@ async function called(tool: Tool, given: Readonly<Record<string, unknown>>, call
   const argv = [...connectionWords(flags), ...argvOf(tool, given)]
   const caught = {
     ...process,
+    // The client's messages arrive on stdin: no tool may read them as ids of runs.
+    stdin: Readable.from([]),
     stdout: sink('stdout'),
     stderr: sink('stderr'),
     env: process.env,
@@ -85,6 +88,7 @@ async function called(tool: Tool, given: Readonly<Record<string, unknown>>, call
   const status = await main(argv, caught, {
     version: '',
     signal,
+    onlyDry: !mayChange(tool, given),
     quote: payloads ? undefined : quoteWithoutPayloads,
   })
   const text = payloads ? said.stdout : redacted(said.stdout)

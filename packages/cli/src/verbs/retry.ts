@@ -13,9 +13,10 @@ export async function run(call: Call): Promise<ExitStatus> {
   if (rest.every((word) => PREFIX.test(word))) return act(call, several(call), RETRY)
   if (rest.length > 1) throw misused('Several runs are named by their ids, or by filters.')
   const { aim } = aimed({ ...call, args: { ...args, step } }, 'step')
-  if (!('run' in aim) || call.flags['dry-run'] || call.flags.expect !== undefined) {
-    throw misused('Of many runs, and in a dry run, whole runs are retried: leave out the step.')
+  if (!('run' in aim) || call.flags.expect !== undefined) {
+    throw misused('Of many runs whole runs are retried: leave out the step.')
   }
+  if (call.flags['dry-run']) return (await import('../runs/would.ts')).run(call)
   return actOn(call, {
     needsReason: true,
     isFollowed: true,

@@ -3,7 +3,7 @@ import type { Call } from '../call.ts'
 import type { ExitStatus } from '../exit-status.ts'
 import { laneLines } from '../lanes/lines.ts'
 import { nameOf, runNamed } from '../runs/names.ts'
-import { readRunWithGraph, withoutPayloads } from '../runs/read-run.ts'
+import { documentOf, readRunWithGraph, withoutPayloads } from '../runs/read-run.ts'
 import { type StepLine, stepLines } from '../runs/step-details.ts'
 import type { Column, Output } from '../terminal/output.ts'
 import type { Shown } from '../terminal/shapes.ts'
@@ -15,7 +15,7 @@ export async function run({ args, connect, flags, out }: Call): Promise<ExitStat
   const store = await connect()
   const { id } = await runNamed(store, args['run']!)
   const { run, graph } = await readRunWithGraph(store, id)
-  const shown = flags.payloads ? run : withoutPayloads(run)
+  const shown = documentOf(flags.payloads ? run : withoutPayloads(run))
   if (out.fields !== undefined) return showFields(out, shown)
   if (out.json) return out.document(shown) as undefined
   const lines = stepLines(run, graph, out)
@@ -55,11 +55,13 @@ export function failureOf(run: RunSnapshot): string | undefined {
 
 const HAS_REPORT: ReadonlySet<string> = new Set(['failed', 'cancelled', 'compensated', 'compensation_failed'])
 
+type Document = Readonly<Record<string, unknown>>
+
 /** With `--fields`: these properties of the run, under the API's names. */
-function showFields(out: Output, run: RunSnapshot): undefined {
-  const columns = Object.keys(run).map((name): Column<RunSnapshot> => {
-    const value = (row: RunSnapshot): unknown => row[name as keyof RunSnapshot]
-    const shown = (row: RunSnapshot) => safe(textOf(value(row)))
+function showFields(out: Output, run: Document): undefined {
+  const columns = Object.keys(run).map((name): Column<Document> => {
+    const value = (row: Document): unknown => row[name]
+    const shown = (row: Document) => safe(textOf(value(row)))
     return { field: name, shown, value }
   })
   if (out.json) out.document(out.objects(columns, [run])[0])

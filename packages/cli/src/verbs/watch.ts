@@ -5,7 +5,7 @@ import { misused } from '../cli-error.ts'
 import type { ExitStatus } from '../exit-status.ts'
 import { laneLines } from '../lanes/lines.ts'
 import { nameOf, runNamed } from '../runs/names.ts'
-import { type RunWithGraph, readRunWithGraph, withoutPayloads } from '../runs/read-run.ts'
+import { documentOf, type RunWithGraph, readRunWithGraph, withoutPayloads } from '../runs/read-run.ts'
 import { isOver, type StepLine, stepLines } from '../runs/step-details.ts'
 import type { Store } from '../store/store.ts'
 import { LiveScreen, openKeys } from '../terminal/live-screen.ts'
@@ -55,7 +55,7 @@ async function watchRecords(
       seen = await readRunWithGraph(store, id, seen)
       const { readAt, ...state } = seen.run
       const text = JSON.stringify(state)
-      if (text !== last) out.record(flags.payloads ? seen.run : withoutPayloads(seen.run))
+      if (text !== last) out.record(documentOf(flags.payloads ? seen.run : withoutPayloads(seen.run)))
       last = text
       if (isOver(seen.run, stepLines(seen.run, seen.graph, out)))
         return seen.run.status === 'completed' ? 0 : 1

@@ -1,3 +1,4 @@
+import { parseExactJson } from '@belay/workflow'
 import type { ActionRequest } from '../api.ts'
 import { CAPABILITY_OF, isVerb } from '../capabilities.ts'
 import { badRequest } from '../problem.ts'
@@ -79,9 +80,10 @@ export function stepIn(step: unknown): string {
 export function jsonIn(payload: unknown): string {
   if (typeof payload !== 'string') throw badRequest('payload is JSON as text.')
   try {
-    JSON.parse(payload)
+    parseExactJson(payload)
     return payload
-  } catch {
+  } catch (error) {
+    if (error instanceof RangeError) throw badRequest(error.message)
     throw badRequest('payload is not JSON. A text takes double quotes, like "yes".')
   }
 }

@@ -26,7 +26,7 @@ export const INSTRUMENTS = {
     kind: 'counter',
     unit: '{run}',
     labels: ['workflow', 'version', 'status'],
-    help: 'Runs whose end this process recorded',
+    help: 'Runs whose end this process recorded, by exact status: those that failed are failed, or compensated once they are undone',
   },
   'belay.run.duration': {
     kind: 'histogram',
@@ -68,7 +68,7 @@ export const INSTRUMENTS = {
     kind: 'gauge',
     unit: '{run}',
     labels: ['status'],
-    help: 'Runs that have not ended, each status counted up to 1,000',
+    help: 'Runs that have not ended, each status counted up to 1,000; of these, compensation_failed and parked have failed',
   },
   'belay.undos.parked': {
     kind: 'gauge',

@@ -130,7 +130,7 @@ export function clientConfig(source: PoolSource): pg.ClientConfig {
   }
 }
 
-/** Where a configuration leads, including the PG* environment variables. Throws `store_misconfigured` if it is not a url. */
+/** Where a configuration leads, including the PG* environment variables. Throws `store_misconfigured` if it is not a url, or names a certificate that cannot be read. */
 export function addressOf(config: pg.ClientConfig): DatabaseAddress {
   const { host, port, database, user } = unconnectedClient(config)
   return { host, port, database: database ?? '', user: user ?? '' }
@@ -139,7 +139,15 @@ export function addressOf(config: pg.ClientConfig): DatabaseAddress {
 function unconnectedClient(config: pg.ClientConfig): pg.Client {
   try {
     return new pg.Client(config)
-  } catch {
+  } catch (error) {
+    const { path, code } = error as NodeJS.ErrnoException
+    if (typeof path === 'string') {
+      throw new BelayError(
+        'store_misconfigured',
+        `The connection string given to postgres() names the file ${path}, which cannot be read (${code}).`,
+        { remedy: 'Correct the path in sslcert, sslkey or sslrootcert, or let this user read the file.' },
+      )
+    }
     // Neither the text nor the error that it caused: both contain the password.
     throw new BelayError('store_misconfigured', 'The connection string given to postgres() is not a URL.', {
       remedy:
