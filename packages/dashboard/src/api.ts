@@ -38,6 +38,8 @@ export interface Session {
   readonly title: string
   /** What the host names for all who look. */
   readonly views?: readonly NamedView[] | undefined
+  /** The statuses that each word of a filter asks for. */
+  readonly statuses: Readonly<Record<string, readonly ViewRun['status'][]>>
 }
 
 /** Counts for the navigation. Each stops at its cap. */
@@ -62,7 +64,9 @@ export interface Capped {
 export interface RunsQuery {
   readonly workflow?: readonly string[]
   readonly version?: string
+  /** Words of `STATUS_WORDS`: `failed` asks for all that did not do what they were started for. */
   readonly status?: readonly string[]
+  /** A whole key, or with a star at its end how keys begin. */
   readonly key?: string
   readonly tag?: readonly string[]
   readonly parent?: string

@@ -98,7 +98,7 @@ function quoted(word: string): string {
 const LIVE = ['scheduled', 'running', 'waiting', 'parked', 'paused', 'compensating', 'compensation_failed']
 const STATUSES: Readonly<Partial<Record<Finding['type'], readonly string[]>>> = {
   paused_runs: ['paused'],
-  failing_runs: ['failed', 'compensated'],
+  failing_runs: ['failed-only', 'compensated'],
   version_without_worker: LIVE,
   growing_queue: LIVE,
   overdue_steps: LIVE,
