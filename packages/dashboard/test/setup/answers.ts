@@ -1,3 +1,5 @@
+import { STATUS_WORDS, statusesOf } from '@belay/workflow'
+import type { Names } from '../../src/api/names.ts'
 import type {
   Health,
   ListedRun,
@@ -16,6 +18,7 @@ export interface Answers {
   readonly overview: Overview
   readonly health: Health
   readonly counts: RunCounts
+  readonly names: Names
   readonly runs: (query: URLSearchParams) => RunsPage
   readonly run: (name: string) => RunPage | undefined
   /** Of `runs/:id/items…`: what follows the id, and the query. */
@@ -253,7 +256,7 @@ export function pageOf(runs: readonly ListedRun[], query: URLSearchParams): Runs
   const found = all.filter(
     (run) =>
       (statuses.length === 0 || statuses.includes(run.status)) &&
-      (!key || run.key === key) &&
+      (!key || (key.endsWith('*') ? run.key?.startsWith(key.slice(0, -1)) : run.key === key)) &&
       (!before || run.id < before) &&
       (!after || run.id > after),
   )
@@ -341,7 +344,13 @@ export function amongOthers(name: string): RunPage | undefined {
 }
 
 export const ANSWERS: Answers = {
-  session: { by: 'ada@shop.example', can: [], title: 'shop · prod' },
+  session: {
+    by: 'ada@shop.example',
+    can: [],
+    title: 'shop · prod',
+    statuses: Object.fromEntries(STATUS_WORDS.map((word) => [word, statusesOf(word)!])),
+  },
+  names: { workflows: [{ name: 'fulfil-order', steps: ['reserveStock', 'chargeCard'] }] },
   overview: OVERVIEW,
   health: HEALTH,
   counts: {
