@@ -8,9 +8,12 @@ import { Lines } from '../lines.tsx'
 import { useLive } from '../live.ts'
 import { ActionDialog } from '../run/action-dialog.tsx'
 import { ActButton } from '../run/tab.tsx'
+import { type Selection, useSelection } from '../runs/selection.tsx'
 import { zone } from '../settings.ts'
 import { useCell } from '../stored.ts'
 import { age, counted, fullInstant, instant, nameOf, span } from '../words.ts'
+import { About } from './decide.tsx'
+import { DecideBar, keyOf, mayDecide } from './decide-bar.tsx'
 
 const KINDS = { approval: 'Approvals', signal: 'Signals' } as const
 
@@ -70,6 +73,7 @@ function Kinds({ waits, kind, workflow }: Chosen & { readonly waits: readonly Wa
 function Waits({ page, kind, workflow }: Chosen & { readonly page: WaitingPage }) {
   useCell(zone)
   const [acting, act] = useState<readonly [OfferedHere, Wait]>()
+  const selection = useSelection()
   const waits = page.waits.filter((wait) => kind === null || wait.kind === kind)
   return (
     <>
@@ -84,8 +88,13 @@ function Waits({ page, kind, workflow }: Chosen & { readonly page: WaitingPage }
       {waits.length === 0 ? (
         <Nothing kind={kind} />
       ) : (
-        <WaitsTable waits={waits} kind={kind} now={page.readAt} act={(action, wait) => act([action, wait])} />
+        <WaitsTable
+          {...{ waits, kind, selection }}
+          now={page.readAt}
+          act={(action, wait) => act([action, wait])}
+        />
       )}
+      <DecideBar waits={waits} selection={selection} />
       {page.more && (
         <p class="weak">
           These are the newest of each kind: there are more. Choose a workflow to see its own.
@@ -119,17 +128,14 @@ function Nothing({ kind }: { readonly kind: string | null }) {
 
 type Act = (action: OfferedHere, wait: Wait) => void
 
-function WaitsTable({
-  waits,
-  kind,
-  now,
-  act,
-}: {
-  readonly waits: readonly Wait[]
+interface RowsProps {
   readonly kind: string | null
   readonly now: number
   readonly act: Act
-}) {
+  readonly selection: Selection
+}
+
+function WaitsTable({ waits, ...rows }: RowsProps & { readonly waits: readonly Wait[] }) {
   return (
     <Lines
       caption={`${counted(waits.length, 'wait')}, the nearest time limit first`}
@@ -138,28 +144,33 @@ function WaitsTable({
       class="waits"
     >
       {waits.map((wait) => (
-        <Row key={`${wait.runId} ${wait.step}`} wait={wait} kind={kind} now={now} act={act} />
+        <Row key={keyOf(wait)} wait={wait} {...rows} />
       ))}
     </Lines>
   )
 }
 
-function Row({
-  wait,
-  kind,
-  now,
-  act,
-}: {
-  readonly wait: Wait
-  readonly kind: string | null
-  readonly now: number
-  readonly act: Act
-}) {
+function Row({ wait, kind, now, act, selection }: RowsProps & { readonly wait: Wait }) {
   const { runId, workflow, version, step, since } = wait
   return (
     <tr>
       <td>
-        <b>{step}</b>
+        {mayDecide(wait) ? (
+          <label class="check">
+            <input
+              type="checkbox"
+              aria-label={`Select ${step} of ${nameOf({ id: runId, key: wait.key })}`}
+              checked={selection.ids.has(keyOf(wait))}
+              onChange={() => selection.flip([keyOf(wait)])}
+            />
+            <b>{step}</b>
+          </label>
+        ) : (
+          <b>{step}</b>
+        )}
+        <div>
+          <About wait={wait} />
+        </div>
         <div class="weak">
           {wait.kind === 'approval' ? 'a decision' : 'a signal'} of{' '}
           <Link href={addressOf({ kind, workflow })}>{workflow}</Link> v{version}
