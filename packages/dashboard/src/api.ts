@@ -243,6 +243,8 @@ export interface Health {
   readonly findings: readonly HealthFinding[]
   /** Runs that were started, and that ended, in the last minute. */
   readonly lastMinute: { readonly started: Capped; readonly ended: Capped }
+  /** Runs that ended in a minute, on the average of each five minutes of the last hour, the oldest first. */
+  readonly lastHour: readonly number[]
   readonly overview: Overview
   readonly workers: WorkerCounts
 }
@@ -252,6 +254,8 @@ export interface HealthFinding {
   readonly sentence: string
   /** The runs that it names. */
   readonly runs: readonly string[]
+  /** The keys of the first of them, and of those that its actions are about. */
+  readonly keys: Readonly<Record<string, string>>
   /** What may be done here about one of these runs, or about another that each names. */
   readonly actions: readonly OfferedHere[]
   /** What may be done only elsewhere, as commands of `belay` to paste into a shell. */

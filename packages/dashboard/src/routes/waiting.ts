@@ -8,8 +8,8 @@ import { type App, type Call, queryOf, type Served } from '../served.ts'
 import { storeNow } from '../store-now.ts'
 import { DecidedRuns } from '../view/decided.ts'
 import type { Texts } from '../view/texts.ts'
+import { APPROVALS_MAX } from './overview.ts'
 
-const WAITS_MAX = 500
 const FRESH_MS = 2_000
 
 /** What waits for a decision or a signal. */
@@ -36,7 +36,7 @@ async function waitsOf(
   workflow: string | undefined,
   decidedOf: (runIds: readonly string[]) => ReturnType<DecidedRuns['of']>,
 ) {
-  const filter = { ...(workflow === undefined ? {} : { workflow }), limit: WAITS_MAX + 1 }
+  const filter = { ...(workflow === undefined ? {} : { workflow }), limit: APPROVALS_MAX + 1 }
   const [readAt, approvals, signals] = await Promise.all([
     storeNow(engine),
     engine.approvals.pending(filter),
@@ -50,12 +50,12 @@ async function waitsOf(
       ...wait,
       ...(wait.kind === 'approval' && { decided: decided.get(wait.runId) }),
     })),
-    more: Math.max(approvals.length, signals.length) > WAITS_MAX,
+    more: Math.max(approvals.length, signals.length) > APPROVALS_MAX,
   }
 }
 
 function waitsIn(kind: Wait['kind'], pending: readonly PendingApproval[]): readonly Found[] {
-  return pending.slice(0, WAITS_MAX).map(({ since, timeoutAt, ...wait }) => ({
+  return pending.slice(0, APPROVALS_MAX).map(({ since, timeoutAt, ...wait }) => ({
     ...wait,
     kind,
     since: since.getTime(),

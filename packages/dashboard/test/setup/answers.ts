@@ -294,6 +294,7 @@ const HEALTH: Health = {
   tookMs: 41,
   findings: findingsOn(RUNS),
   lastMinute: { started: count(96), ended: count(94) },
+  lastHour: [60, 72, 88, 91, 90, 85, 20, 44, 96, 99, 97, 95],
   overview: OVERVIEW,
   workers: { live: 3, expired: 1, dead: 1, slots: 60, busy: 37, capped: false },
 }

@@ -48,7 +48,7 @@ function Groups({ page, act }: { readonly page: ParkedPage; readonly act: (actin
   const undos = groups.reduce((sum, group) => sum + group.undos, 0)
   const isPart = more || runs.capped || read < runs.count
   const parked = `${capped({ count: undos, capped: isPart })} parked ${undos === 1 && !isPart ? 'undo' : 'undos'}`
-  const title = `${parked} in ${figure(groups.length)}${more ? '+' : ''} ${groups.length === 1 ? 'group' : 'groups'}`
+  const title = `${parked} of ${capped(runs)} ${runs.count === 1 ? 'run' : 'runs'}, in ${figure(groups.length)}${more ? '+' : ''} ${groups.length === 1 ? 'group' : 'groups'}`
   return (
     <>
       <Head title={title}>

@@ -11,7 +11,7 @@ import { ActButton } from '../run/tab.tsx'
 import { type Selection, useSelection } from '../runs/selection.tsx'
 import { zone } from '../settings.ts'
 import { useCell } from '../stored.ts'
-import { age, counted, fullInstant, instant, nameOf, span } from '../words.ts'
+import { age, capped, counted, fullInstant, instant, nameOf, span } from '../words.ts'
 import { About } from './decide.tsx'
 import { DecideBar, keyOf, mayDecide } from './decide-bar.tsx'
 
@@ -26,10 +26,7 @@ export function Waiting() {
   )
   return (
     <>
-      <Head
-        title="Waiting for somebody"
-        aside={<Kinds waits={page.data?.waits ?? []} kind={kind} workflow={workflow} />}
-      >
+      <Head title="Waiting for somebody" aside={<Kinds page={page.data} kind={kind} workflow={workflow} />}>
         Decisions of people and signals of other systems, the nearest time limit first. A wait holds no
         worker, and may last for months.
       </Head>
@@ -50,8 +47,14 @@ function addressOf({ kind, workflow }: Chosen): string {
   return `/waiting${query.size === 0 ? '' : `?${query}`}`
 }
 
-function Kinds({ waits, kind, workflow }: Chosen & { readonly waits: readonly Wait[] }) {
-  const count = (one: string) => waits.filter((wait) => wait.kind === one).length
+/** Of each kind so many are read. */
+const READ_MAX = 500
+
+function Kinds({ page, kind, workflow }: Chosen & { readonly page: WaitingPage | undefined }) {
+  const count = (one: string) => {
+    const found = (page?.waits ?? []).filter((wait) => wait.kind === one).length
+    return capped({ count: found, capped: page?.more === true && found === READ_MAX })
+  }
   return (
     <nav class="views" aria-label="Kinds">
       <Link href={addressOf({ kind: null, workflow })} aria-current={kind === null ? 'true' : undefined}>
