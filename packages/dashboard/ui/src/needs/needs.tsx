@@ -33,33 +33,39 @@ export function Needs() {
         {(inbox: ParkedPage) => (
           <Answer of={waiting}>
             {(waits: WaitingPage) => (
-              <Answer of={needs}>
-                {({ findings, readAt }: NeedsPage) => {
-                  const asked = askedOf(waits)
-                  if (inbox.groups.length + stopped.count + asked.length + findings.length === 0)
-                    return <Nobody />
-                  return (
-                    <>
-                      <ul class="findings">
-                        <Parked page={inbox} />
-                        {stopped.count > 0 && <Stopped runs={stopped} />}
-                        {asked.map((waits) => (
-                          <Asked
-                            key={`${waits[0].kind} ${waits[0].workflow} ${waits[0].step}`}
-                            waits={waits}
-                            now={readAt}
-                          />
-                        ))}
-                      </ul>
-                      {findings.length > 0 && <Findings findings={findings} now={readAt} />}
-                    </>
-                  )
-                }}
-              </Answer>
+              <Answer of={needs}>{(page: NeedsPage) => <All {...{ inbox, waits, stopped, page }} />}</Answer>
             )}
           </Answer>
         )}
       </Answer>
+    </>
+  )
+}
+
+function All({
+  inbox,
+  waits,
+  stopped,
+  page: { findings, readAt },
+}: {
+  readonly inbox: ParkedPage
+  readonly waits: WaitingPage
+  /** Runs that are parked going forward. */
+  readonly stopped: Capped
+  readonly page: NeedsPage
+}) {
+  const asked = askedOf(waits)
+  if (inbox.groups.length + stopped.count + asked.length + findings.length === 0) return <Nobody />
+  return (
+    <>
+      <ul class="findings">
+        <Parked page={inbox} />
+        {stopped.count > 0 && <Stopped runs={stopped} />}
+        {asked.map((same) => (
+          <Asked key={`${same[0].kind} ${same[0].workflow} ${same[0].step}`} waits={same} now={readAt} />
+        ))}
+      </ul>
+      {findings.length > 0 && <Findings findings={findings} now={readAt} />}
     </>
   )
 }

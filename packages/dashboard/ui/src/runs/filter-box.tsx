@@ -16,6 +16,8 @@ interface FilterBoxProps {
   readonly problem?: string | undefined
 }
 
+const EXAMPLE = 'workflow:fulfil-order status:failed key:order:91* tag:tenant:7 since:7d, or a run’s id'
+
 /** One box for both ways to write a filter: chips, and text. Backspace in the empty box makes the last chip text again. */
 export function FilterBox({ terms, filterBy, apply, text, setText, problem }: FilterBoxProps) {
   const input = useRef<HTMLInputElement>(null)
@@ -55,11 +57,7 @@ export function FilterBox({ terms, filterBy, apply, text, setText, problem }: Fi
         aria-describedby={problem === undefined ? undefined : 'filter-problem'}
         autocomplete="off"
         spellcheck={false}
-        placeholder={
-          terms.length === 0
-            ? 'workflow:fulfil-order status:failed key:order:91* tag:tenant:7 since:7d, or a run’s id'
-            : ''
-        }
+        placeholder={terms.length === 0 ? EXAMPLE : ''}
         value={text}
         onInput={(event) => setText(event.currentTarget.value)}
         onKeyDown={onKeyDown}
@@ -69,12 +67,17 @@ export function FilterBox({ terms, filterBy, apply, text, setText, problem }: Fi
           Edit as text
         </button>
       )}
-      {problem !== undefined && (
-        <p id="filter-problem" class="s-failed" role="alert">
-          {problem}
-        </p>
-      )}
+      <Wrong problem={problem} />
     </form>
+  )
+}
+
+function Wrong({ problem }: { readonly problem: string | undefined }) {
+  if (problem === undefined) return null
+  return (
+    <p id="filter-problem" role="alert">
+      {problem}
+    </p>
   )
 }
 

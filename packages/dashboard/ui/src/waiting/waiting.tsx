@@ -103,16 +103,20 @@ function Waits({ page, kind, workflow }: Chosen & { readonly page: WaitingPage }
           These are the newest of each kind: there are more. Choose a workflow to see its own.
         </p>
       )}
-      {acting && (
-        <ActionDialog
-          action={acting[0]}
-          runId={acting[1].runId}
-          about={`${nameOf({ ...acting[1], id: acting[1].runId })}, ${acting[1].workflow} v${acting[1].version}`}
-          onClose={() => act(undefined)}
-        />
-      )}
+      {acting && <One acting={acting} onClose={() => act(undefined)} />}
     </>
   )
+}
+
+function One({
+  acting: [action, { runId, key, workflow, version }],
+  onClose,
+}: {
+  readonly acting: readonly [OfferedHere, Wait]
+  readonly onClose: () => void
+}) {
+  const about = `${nameOf({ id: runId, key })}, ${workflow} v${version}`
+  return <ActionDialog action={action} runId={runId} about={about} onClose={onClose} />
 }
 
 function Nothing({ kind }: { readonly kind: string | null }) {
@@ -158,19 +162,7 @@ function Row({ wait, kind, now, act, selection }: RowsProps & { readonly wait: W
   return (
     <tr>
       <td>
-        {mayDecide(wait) ? (
-          <label class="check">
-            <input
-              type="checkbox"
-              aria-label={`Select ${step} of ${nameOf({ id: runId, key: wait.key })}`}
-              checked={selection.ids.has(keyOf(wait))}
-              onChange={() => selection.flip([keyOf(wait)])}
-            />
-            <b>{step}</b>
-          </label>
-        ) : (
-          <b>{step}</b>
-        )}
+        <Name wait={wait} selection={selection} />
         <div>
           <About wait={wait} />
         </div>
@@ -199,6 +191,23 @@ function Row({ wait, kind, now, act, selection }: RowsProps & { readonly wait: W
         </div>
       </td>
     </tr>
+  )
+}
+
+/** Its step, with a box if several may be decided together. */
+function Name({ wait, selection }: Pick<RowsProps, 'selection'> & { readonly wait: Wait }) {
+  const { step, runId, key } = wait
+  if (!mayDecide(wait)) return <b>{step}</b>
+  return (
+    <label class="check">
+      <input
+        type="checkbox"
+        aria-label={`Select ${step} of ${nameOf({ id: runId, key })}`}
+        checked={selection.ids.has(keyOf(wait))}
+        onChange={() => selection.flip([keyOf(wait)])}
+      />
+      <b>{step}</b>
+    </label>
   )
 }
 
