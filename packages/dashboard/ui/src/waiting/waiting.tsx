@@ -158,7 +158,7 @@ function WaitsTable({ waits, ...rows }: RowsProps & { readonly waits: readonly W
 }
 
 function Row({ wait, kind, now, act, selection }: RowsProps & { readonly wait: Wait }) {
-  const { runId, workflow, version, step, since } = wait
+  const { runId, workflow, version, since } = wait
   return (
     <tr>
       <td>
