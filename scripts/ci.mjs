@@ -85,7 +85,7 @@ const aborted = new AbortController()
 mkdirSync(at(dirname(REPORT)), { recursive: true })
 rmSync(at(REPORT), { force: true })
 console.log(
-  `Sample ${sample}, from the date. SAMPLE=${sample} .ci/run draws the same worlds, kill points, orders and stages.`,
+  `Sample ${sample}${isAll ? ', and the stages of every day' : ''}. SAMPLE=${sample} .ci/run draws the same worlds, kill points, orders and stages of the day.`,
 )
 process.exitCode = await runAll()
 tell()

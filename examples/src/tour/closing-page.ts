@@ -13,7 +13,7 @@ const EXAMPLES = [
 ] as const
 
 /** A menu of the examples. */
-export function menuLines(colours: Colours): readonly string[] {
+function menuLines(colours: Colours): readonly string[] {
   return EXAMPLES.map(([name, what]) => menuLine(colours, `npm start -- ${name}`, what))
 }
 

@@ -1,8 +1,11 @@
 import type { Quote } from '@belay/workflow'
+import type { ExitStatus } from './exit-status.ts'
 import type { Store } from './store/store.ts'
 import type { FlagsGiven } from './table/flags.ts'
+import type { CallProcess } from './terminal/call-process.ts'
 import type { Output } from './terminal/output.ts'
-import type { Sink } from './terminal/sink.ts'
+
+export type { CallProcess }
 
 /** One call of a verb. */
 export interface Call {
@@ -20,13 +23,17 @@ export interface Call {
   readonly quote?: Quote | undefined
   /** Opens the store, once. It never migrates and claims nothing. Throws a `CliError` with status 3. */
   connect(): Promise<Store>
+  /** Runs another call, as `main()` does. */
+  readonly again: (argv: readonly string[], process: CallProcess, calling: Calling) => Promise<ExitStatus>
 }
 
-/** What of the process a verb uses. */
-export interface CallProcess {
-  readonly stdin: NodeJS.ReadableStream & { readonly isTTY?: boolean; setRawMode?(raw: boolean): unknown }
-  readonly stdout: Sink
-  readonly stderr: Sink
-  readonly env: Readonly<Record<string, string | undefined>>
-  readonly cwd: () => string
+/** How a call is made, besides what was typed. */
+export interface Calling {
+  readonly version: string
+  /** Aborted by Ctrl-C. */
+  readonly signal: AbortSignal
+  /** For a caller who may not see payloads. */
+  readonly quote?: Quote | undefined
+  /** Nothing may be changed: a verb that is not called with its own --dry-run is only checked. Default false. */
+  readonly onlyDry?: boolean
 }

@@ -1,5 +1,5 @@
 import type { BelayError, Quote } from '@belay/workflow'
-import type { Call, CallProcess } from './call.ts'
+import type { Call, Calling, CallProcess } from './call.ts'
 import { CliError } from './cli-error.ts'
 import type { ExitStatus } from './exit-status.ts'
 import { parse } from './parse.ts'
@@ -7,15 +7,7 @@ import type { Store } from './store/store.ts'
 import type { FlagsGiven } from './table/flags.ts'
 import { Output } from './terminal/output.ts'
 import { safeLines, width, wrap } from './terminal/text.ts'
-
-interface Calling {
-  readonly version: string
-  readonly signal: AbortSignal
-  /** For a caller who may not see payloads. */
-  readonly quote?: Quote | undefined
-  /** Nothing may be changed: a verb that is not called with its own --dry-run is only checked. */
-  readonly onlyDry?: boolean
-}
+import { loadVerb } from './verbs/index.ts'
 
 /** Runs one call of the command line. Resolves to its exit status; never rejects. */
 export async function main(
@@ -34,6 +26,7 @@ export async function main(
     const call: Call = {
       ...typed,
       out: outputOf(process, flags),
+      again: main,
       process,
       signal,
       quote,
@@ -46,7 +39,7 @@ export async function main(
       },
     }
     const isChecked = onlyDry && verb.access === 'write' && flags['dry-run'] !== true
-    const module = isChecked ? await import('./runs/would.ts') : await verb.load()
+    const module = isChecked ? await import('./runs/would.ts') : await loadVerb(verb.name)
     return (await module.run(call)) ?? 0
   } catch (error) {
     return await tell(error, process, { store, quote })
@@ -112,22 +105,9 @@ function withoutCall(message: string): string {
 
 const OLD_SCHEMA: ReadonlySet<string> = new Set(['schema_missing', 'schema_outdated'])
 
-/** What only a running worker does, and what only code can set. */
-const IN_CODE: readonly (readonly [said: string, here: string])[] = [
-  ['A running worker keeps trying. ', ''],
-  [', and Belay tries again', ''],
-  ['statement_timeout or queryTimeoutMs allow', 'statement_timeout or --timeout allows'],
-]
-
 /** An old schema’s remedy is a command here. */
 function told({ code, what, remedy }: BelayError): string {
-  if (OLD_SCHEMA.has(code)) return what
-  if (remedy === undefined) return withoutCode(what)
-  return withoutCode(`${what} ${remedy}`)
-}
-
-function withoutCode(text: string): string {
-  return IN_CODE.reduce((told, [said, here]) => told.replace(said, here), text)
+  return OLD_SCHEMA.has(code) || remedy === undefined ? what : `${what} ${remedy}`
 }
 
 function write(stderr: CallProcess['stderr'], message: string, commands: readonly string[]): void {

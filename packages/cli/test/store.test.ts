@@ -52,6 +52,18 @@ describe('the store', () => {
     })
   })
 
+  it('whose server has no TLS is named with what to do about it', async () => {
+    const url = new URL(inject('serverUrl'))
+    url.password = 's3cret'
+    url.search = 'sslmode=verify-full'
+
+    const { stderr } = await belay(['list'], { env: { DATABASE_URL: url.href } })
+
+    expect(stderr).toMatch(/database "\w+" at [\w.]+:\d+: The server does not support SSL/)
+    expect(stderr).toMatch(/sslmode=disable/)
+    expect(stderr).not.toContain('s3cret')
+  })
+
   it('whose URL names a certificate that is not there says so', async () => {
     for (const name of ['sslcert', 'sslkey', 'sslrootcert']) {
       const url = `${NOWHERE}?${name}=/nowhere/client.pem`

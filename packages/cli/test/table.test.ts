@@ -2,11 +2,16 @@ import { STATUS_WORDS } from '@belay/workflow'
 import { describe, expect, it } from 'vitest'
 import { STATUSES } from '../src/table/flags.ts'
 import { VERBS } from '../src/table/index.ts'
+import { loadVerb } from '../src/verbs/index.ts'
 import { belay } from './setup/belay.ts'
 
 describe('the table of verbs', () => {
   it('knows every word for a status', () => {
     expect([...STATUSES].sort()).toEqual([...STATUS_WORDS].sort())
+  })
+
+  it.each(VERBS.map(({ name }) => [name || 'belay', name]))('%s has its code', async (_, name) => {
+    expect(await loadVerb(name)).toMatchObject({ run: expect.any(Function) })
   })
 
   it.each(VERBS.map((verb) => [verb.name || 'belay', verb] as const))(

@@ -29,6 +29,24 @@ const SETTINGS: Readonly<Record<string, string>> = {
   idle_in_transaction_session_timeout: `'9s'`,
 }
 
+/** Operators that hide the system's in a search path that names pg_catalog later. Each fails when it is used. */
+const HIDING_OPERATORS = `do $do$
+declare
+  hidden record;
+begin
+  for hidden in select * from (values
+    ('=', 'uuid', 'uuid'), ('=', 'text', 'text'), ('=', 'int', 'int'), ('=', 'name', 'name'), ('=', 'name', 'text'), ('=', 'oid', 'oid'),
+    ('<>', 'text', 'text'), ('<', 'int', 'int'), ('<=', 'timestamptz', 'timestamptz'), ('+', 'int', 'int'), ('*', 'numeric', 'numeric'),
+    ('||', 'text', 'text'), ('~', 'text', 'text'), ('!~', 'text', 'text'), ('->>', 'json', 'text')
+  ) as h (name, one, other) loop
+    execute format('create or replace function elsewhere.refuse(%1$s, %2$s) returns boolean language plpgsql
+      as $$ begin raise exception ''the operator of the application was used''; end $$', hidden.one, hidden.other);
+    execute format('create operator elsewhere.%s (leftarg = %s, rightarg = %s, function = elsewhere.refuse)',
+      hidden.name, hidden.one, hidden.other);
+  end loop;
+end
+$do$`
+
 /** Beyond LATIN1, and a time with all of its digits. */
 const TEXT = 'déjà vu 日本語 \\ \' "'
 
@@ -73,6 +91,7 @@ async function oddDatabase(serverUrl: string, group: string) {
     create schema elsewhere;
     create function elsewhere.now() returns timestamptz language sql as 'select ''epoch''::timestamptz';
     create table ledger (key text not null)`)
+  await database.pool.query(HIDING_OPERATORS)
   for (const setting of GROUPS[group]!)
     await database.pool.query(`alter database ${name} set ${setting} = ${SETTINGS[setting]}`)
   return database
@@ -130,6 +149,7 @@ describe.each(servers)('a database whose sessions begin with another setting, on
     await client.connect()
     onTestFinished(() => client.end())
     await client.query('create schema elsewhere; create table ledger (key text not null)')
+    await client.query(HIDING_OPERATORS)
     if (since !== 'from the beginning') {
       await client.query('begin')
       await engine.run(child, {}, { tx: client })

@@ -33,7 +33,7 @@ function isItemOf(step: StepSnapshot, map: string): step is StepSnapshot & { rea
 }
 
 /** The map of an item: `packItem` of `packItem[3]`. */
-export function mapOf(name: string, itemKey: string): string {
+function mapOf(name: string, itemKey: string): string {
   return name.slice(0, -itemKey.length - 2)
 }
 

@@ -44,7 +44,6 @@ export const ACT: readonly Verb[] = [
       { command: 'run fulfil-order --delay 2h --tag tenant:7', about: 'begins in two hours' },
     ],
     access: 'write',
-    load: () => import('../verbs/run.ts'),
   },
   {
     name: 'signal',
@@ -61,7 +60,6 @@ export const ACT: readonly Verb[] = [
       },
     ],
     access: 'write',
-    load: () => import('../verbs/signal.ts'),
   },
   {
     name: 'approve',
@@ -75,7 +73,6 @@ export const ACT: readonly Verb[] = [
       { command: `approve order:9183 approveOrder --comment 'known customer'`, about: 'with a comment' },
     ],
     access: 'write',
-    load: () => import('../verbs/decide.ts'),
   },
   {
     name: 'reject',
@@ -87,7 +84,6 @@ export const ACT: readonly Verb[] = [
     flags: ['by', 'comment'],
     examples: [{ command: `reject order:9183 approveOrder --comment 'fraud'`, about: 'with a comment' }],
     access: 'write',
-    load: () => import('../verbs/decide.ts'),
   },
   {
     name: 'pause',
@@ -101,7 +97,6 @@ export const ACT: readonly Verb[] = [
       { command: 'pause --workflow fulfil-order --dry-run', about: 'which runs it would pause' },
     ],
     access: 'write',
-    load: () => import('../verbs/steer.ts'),
   },
   {
     name: 'resume',
@@ -115,7 +110,6 @@ export const ACT: readonly Verb[] = [
       { command: 'resume --workflow fulfil-order --yes', about: 'all paused runs of a workflow' },
     ],
     access: 'write',
-    load: () => import('../verbs/steer.ts'),
   },
   {
     name: 'cancel',
@@ -129,7 +123,6 @@ export const ACT: readonly Verb[] = [
       { command: 'cancel --tag tenant:7 --dry-run', about: 'which runs it would cancel' },
     ],
     access: 'write',
-    load: () => import('../verbs/steer.ts'),
   },
   {
     name: 'retry',
@@ -149,7 +142,6 @@ export const ACT: readonly Verb[] = [
       },
     ],
     access: 'write',
-    load: () => import('../verbs/retry.ts'),
   },
   {
     name: 'skip',
@@ -166,7 +158,6 @@ export const ACT: readonly Verb[] = [
       },
     ],
     access: 'write',
-    load: () => import('../verbs/skip.ts'),
   },
   {
     name: 'priority',
@@ -177,7 +168,6 @@ export const ACT: readonly Verb[] = [
     flags: [...WHO, ...MANY],
     examples: [{ command: 'priority order:9182 10', about: 'before those with less' }],
     access: 'write',
-    load: () => import('../verbs/priority.ts'),
   },
   {
     name: 'move',
@@ -193,7 +183,6 @@ export const ACT: readonly Verb[] = [
     ],
     examples: [{ command: 'move order:9182 --to 4 --dry-run', about: 'whether it can be moved' }],
     access: 'write',
-    load: () => import('../verbs/move.ts'),
   },
   {
     name: 'undo retry',
@@ -213,7 +202,6 @@ export const ACT: readonly Verb[] = [
       },
     ],
     access: 'write',
-    load: () => import('../verbs/undo.ts'),
   },
   {
     name: 'undo skip',
@@ -229,7 +217,6 @@ export const ACT: readonly Verb[] = [
       },
     ],
     access: 'write',
-    load: () => import('../verbs/undo.ts'),
   },
   {
     name: 'undo give-up',
@@ -246,6 +233,5 @@ export const ACT: readonly Verb[] = [
       },
     ],
     access: 'write',
-    load: () => import('../verbs/undo.ts'),
   },
 ]

@@ -12,7 +12,6 @@ const LIMITS: readonly Verb[] = [
       'Lists the limits that workers have declared: what each key of a limit allows, how much is in use, and how many steps wait. What was set at run time, with limits set, goes before what code declares, until limits reset.',
     examples: [{ command: 'limits', about: 'all limits with their use' }],
     access: 'read',
-    load: () => import('../verbs/limits.ts'),
   },
   {
     name: 'limits set',
@@ -27,7 +26,6 @@ const LIMITS: readonly Verb[] = [
       { command: 'limits set partner --rate 100/1s', about: '100 begin in each second' },
     ],
     access: 'write',
-    load: () => import('../verbs/limits.ts'),
   },
   {
     name: 'limits reset',
@@ -37,11 +35,8 @@ const LIMITS: readonly Verb[] = [
     args: [LIMIT],
     examples: [{ command: 'limits reset payments', about: 'what code declares holds again' }],
     access: 'write',
-    load: () => import('../verbs/limits.ts'),
   },
 ]
-
-const load = () => import('../verbs/schedules.ts')
 
 const SCHEDULES: readonly Verb[] = [
   {
@@ -59,7 +54,6 @@ const SCHEDULES: readonly Verb[] = [
       { command: 'schedules list --workflow nightly-report', about: 'those of a workflow' },
     ],
     access: 'read',
-    load,
   },
   {
     name: 'schedules preview',
@@ -70,7 +64,6 @@ const SCHEDULES: readonly Verb[] = [
     flags: [['count', 'how many, 1 to 1,000; default 10']],
     examples: [{ command: 'schedules preview nightly-report --count 2', about: 'the next two times' }],
     access: 'read',
-    load,
   },
   {
     name: 'schedules history',
@@ -82,7 +75,6 @@ const SCHEDULES: readonly Verb[] = [
     flags: [['limit', 'at most this many; default 20']],
     examples: [{ command: 'schedules history nightly-report', about: 'the newest firings' }],
     access: 'read',
-    load,
   },
   {
     name: 'schedules trigger',
@@ -93,7 +85,6 @@ const SCHEDULES: readonly Verb[] = [
     args: [SCHEDULE],
     examples: [{ command: 'schedules trigger nightly-report', about: 'a report now' }],
     access: 'write',
-    load,
   },
   {
     name: 'schedules pause',
@@ -104,7 +95,6 @@ const SCHEDULES: readonly Verb[] = [
     flags: [['reason', 'why; the list of schedules shows it']],
     examples: [{ command: "schedules pause nightly-report --reason 'on holiday'", about: 'with a reason' }],
     access: 'write',
-    load,
   },
   {
     name: 'schedules resume',
@@ -114,7 +104,6 @@ const SCHEDULES: readonly Verb[] = [
     args: [SCHEDULE],
     examples: [{ command: 'schedules resume nightly-report', about: 'it fires again' }],
     access: 'write',
-    load,
   },
 ]
 
@@ -130,7 +119,6 @@ export const OPERATE: readonly Verb[] = [
       { command: 'doctor --json', about: 'for an alarm' },
     ],
     access: 'read',
-    load: () => import('../verbs/doctor.ts'),
   },
   {
     name: 'workers',
@@ -141,7 +129,6 @@ export const OPERATE: readonly Verb[] = [
     flags: [['limit', 'at most this many, 1 to 10,000; default 100']],
     examples: [{ command: 'workers', about: 'all workers' }],
     access: 'read',
-    load: () => import('../verbs/workers.ts'),
   },
   ...LIMITS,
   ...SCHEDULES,
@@ -165,7 +152,6 @@ export const OPERATE: readonly Verb[] = [
       { command: 'prune --older-than 30d --archive runs.ndjson --yes', about: 'with copies, in a script' },
     ],
     access: 'write',
-    load: () => import('../verbs/prune.ts'),
   },
   {
     name: 'migrate',
@@ -180,6 +166,5 @@ export const OPERATE: readonly Verb[] = [
       { command: 'migrate', about: 'does it' },
     ],
     access: 'write',
-    load: () => import('../verbs/migrate.ts'),
   },
 ]

@@ -19,7 +19,6 @@ export const SEE: readonly Verb[] = [
       { command: '--json', about: 'for a script' },
     ],
     access: 'read',
-    load: () => import('../verbs/home.ts'),
   },
   {
     name: 'list',
@@ -37,7 +36,6 @@ export const SEE: readonly Verb[] = [
       },
     ],
     access: 'read',
-    load: () => import('../verbs/list.ts'),
   },
   {
     name: 'show',
@@ -56,7 +54,6 @@ export const SEE: readonly Verb[] = [
       { command: 'show order:9182 --json --fields status,finishedAt', about: 'for a script' },
     ],
     access: 'read',
-    load: () => import('../verbs/show.ts'),
   },
   {
     name: 'items',
@@ -76,7 +73,6 @@ export const SEE: readonly Verb[] = [
       { command: 'items order:9182 packItem --status failed --json', about: 'what failed, for a script' },
     ],
     access: 'read',
-    load: () => import('../verbs/items.ts'),
   },
   {
     name: 'watch',
@@ -96,7 +92,6 @@ export const SEE: readonly Verb[] = [
       { command: 'watch --all', about: 'all that goes on' },
     ],
     access: 'read',
-    load: () => import('../verbs/watch.ts'),
   },
   {
     name: 'explain',
@@ -111,7 +106,6 @@ export const SEE: readonly Verb[] = [
       { command: 'explain order:9183 --all', about: 'every step' },
     ],
     access: 'read',
-    load: () => import('../verbs/explain.ts'),
   },
   {
     name: 'history',
@@ -129,7 +123,6 @@ export const SEE: readonly Verb[] = [
       { command: 'history order:9182 --json --fields at,by,action', about: 'for a script' },
     ],
     access: 'read',
-    load: () => import('../verbs/history.ts'),
   },
   {
     name: 'export',
@@ -143,7 +136,6 @@ export const SEE: readonly Verb[] = [
       { command: 'export --status failed --limit 10 --payloads', about: 'all that is stored about a few' },
     ],
     access: 'read',
-    load: () => import('../verbs/export.ts'),
   },
   {
     name: 'approvals',
@@ -160,7 +152,6 @@ export const SEE: readonly Verb[] = [
       { command: 'approvals --workflow fulfil-order --json', about: 'those of a workflow' },
     ],
     access: 'read',
-    load: () => import('../verbs/approvals.ts'),
   },
   {
     name: 'graph',
@@ -175,6 +166,5 @@ export const SEE: readonly Verb[] = [
       { command: 'graph fulfil-order --version 3 --mermaid', about: 'for a README' },
     ],
     access: 'read',
-    load: () => import('../verbs/graph.ts'),
   },
 ]

@@ -18,7 +18,6 @@ export const SET_UP: readonly Verb[] = [
       { command: 'init --pglite --name shop', about: 'a project that needs no server' },
     ],
     access: 'local',
-    load: () => import('../verbs/init.ts'),
   },
   {
     name: 'dashboard',
@@ -35,7 +34,6 @@ export const SET_UP: readonly Verb[] = [
       },
     ],
     access: 'local',
-    load: () => import('../verbs/dashboard.ts'),
   },
   {
     name: 'completion',
@@ -53,6 +51,18 @@ export const SET_UP: readonly Verb[] = [
       { command: 'completion fish', about: 'in config.fish: belay completion fish | source' },
     ],
     access: 'local',
-    load: () => import('../verbs/completion.ts'),
+  },
+  {
+    name: 'mcp',
+    group: 'set up',
+    summary: 'the verbs as tools of a model',
+    about:
+      'Serves the Model Context Protocol on stdin and stdout: the verbs that read as tools, with --allow-writes also those that act, which change nothing unless the call says yes: without it they do a dry run, or say what they would do. Payloads and messages of errors are hidden without --payloads. It needs the package @modelcontextprotocol/sdk.',
+    flags: ['allow-writes', 'payloads'],
+    examples: [
+      { command: 'mcp', about: 'for a model that may only look' },
+      { command: 'mcp --allow-writes', about: 'for one that may also repair' },
+    ],
+    access: 'local',
   },
 ]

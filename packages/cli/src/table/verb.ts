@@ -1,8 +1,6 @@
-import type { Call } from '../call.ts'
-import type { ExitStatus } from '../exit-status.ts'
 import type { Completes, FlagName } from './flags.ts'
 
-/** One verb of the command line. Help, completion, the reference in the docs and the tools of `belay mcp` are made from these. */
+/** One verb of the command line, without its code, which `verbs/index.ts` loads. Help, completion, the reference in the docs and the tools of `belay mcp` are made from these. */
 export interface Verb {
   /** As it is typed: `list`, or `undo retry` for a verb of a family. */
   readonly name: string
@@ -18,16 +16,9 @@ export interface Verb {
   readonly examples: readonly Example[]
   /** `write`: it changes the store. `local`: it is about this machine, and no tool for others. */
   readonly access: 'read' | 'write' | 'local'
-  /** Loads its code when it is called. */
-  readonly load: () => Promise<VerbModule>
 }
 
 export type Group = 'see' | 'act' | 'undo' | 'operate' | 'set up'
-
-export interface VerbModule {
-  /** Resolves to the exit status; nothing means 0. */
-  run(call: Call): Promise<ExitStatus | undefined>
-}
 
 export interface Arg {
   readonly name: string

@@ -1,16 +1,22 @@
-import type { Call, CallProcess } from '../call.ts'
 import { misused, refused } from '../cli-error.ts'
+import type { FlagsGiven } from '../table/flags.ts'
+import type { CallProcess } from './call-process.ts'
 
-type Asking = Pick<Call, 'process' | 'signal' | 'flags'>
+/** Of a call. */
+interface Asking {
+  readonly process: CallProcess
+  readonly signal: AbortSignal
+  readonly flags: FlagsGiven
+}
 
 /** Whether somebody can be asked. */
-export function canAsk({ process }: Pick<Call, 'process'>): boolean {
+export function canAsk({ process }: Pick<Asking, 'process'>): boolean {
   return process.stdin.isTTY === true
 }
 
 /** Asks on stderr, and resolves to the line that was typed, or to an empty text at the end of the input. Ctrl-C refuses. */
 export async function ask(
-  { process, signal }: Pick<Call, 'process' | 'signal'>,
+  { process, signal }: Pick<Asking, 'process' | 'signal'>,
   question: string,
 ): Promise<string> {
   process.stderr.write(question)

@@ -1,4 +1,4 @@
-import type { CallProcess } from '../call.ts'
+import type { CallProcess } from './call-process.ts'
 import type { Output } from './output.ts'
 
 const [CURSOR_HIDDEN, CURSOR_SHOWN] = ['\u001b[?25l', '\u001b[?25h']

@@ -1,10 +1,11 @@
-import type { Call } from '../call.ts'
+import type { Output } from './output.ts'
+import type { Sink } from './sink.ts'
 
 const WIDTH = 20
 
 /** A bar on stderr at a terminal; nothing in a pipe or with `--plain`. */
 export function progressOf(
-  { process, out }: Pick<Call, 'process' | 'out'>,
+  { process, out }: { readonly process: { readonly stderr: Sink }; readonly out: Output },
   total: number,
 ): { show(done: number): void; end(): void } {
   const isShown = process.stderr.isTTY === true && !out.plain

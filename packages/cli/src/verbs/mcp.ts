@@ -1,9 +1,8 @@
 import { Readable } from 'node:stream'
 import { quoteWithoutPayloads } from '@belay/workflow'
-import type { Call, CallProcess } from '../call.ts'
+import type { Call } from '../call.ts'
 import { misused } from '../cli-error.ts'
 import type { ExitStatus } from '../exit-status.ts'
-import { main } from '../main.ts'
 import { withoutPayloads } from '../mcp/redact.ts'
 import { argvOf, mayChange, type Tool, toolsOf } from '../mcp/tools.ts'
 import { EVERYWHERE, type FlagsGiven } from '../table/flags.ts'
@@ -11,7 +10,7 @@ import { EVERYWHERE, type FlagsGiven } from '../table/flags.ts'
 const RESULT_CHARS_MAX = 100_000
 
 /** `belay mcp`: the verbs as tools of a Model Context Protocol server on stdin and stdout, until the client leaves. */
-export async function run({ flags, out, process, signal }: Call): Promise<ExitStatus | undefined> {
+export async function run({ flags, out, process, signal, again }: Call): Promise<ExitStatus | undefined> {
   const sdk = await loaded()
   const [writes, payloads] = [flags['allow-writes'] === true, flags.payloads === true]
   const tools = toolsOf({ writes, payloads })
@@ -28,7 +27,7 @@ export async function run({ flags, out, process, signal }: Call): Promise<ExitSt
   server.setRequestHandler(sdk.CallToolRequestSchema, async ({ params }) => {
     const tool = tools.find(({ name }) => name === params.name)
     if (tool === undefined) return answer(`There is no tool "${params.name}".`, true)
-    return called(tool, params.arguments ?? {}, { process, flags, signal, payloads })
+    return called(tool, params.arguments ?? {}, { process, flags, signal, again, payloads })
   })
   const ended = new Promise<void>((resolve) => {
     server.onclose = resolve
@@ -58,16 +57,13 @@ async function loaded() {
   }
 }
 
-interface Calling {
-  readonly process: CallProcess
-  readonly flags: FlagsGiven
-  readonly signal: AbortSignal
+interface Serving extends Pick<Call, 'process' | 'flags' | 'signal' | 'again'> {
   readonly payloads: boolean
 }
 
 /** Calls a verb as the command line does, with its output caught. */
-async function called(tool: Tool, given: Readonly<Record<string, unknown>>, calling: Calling) {
-  const { process, flags, signal, payloads } = calling
+async function called(tool: Tool, given: Readonly<Record<string, unknown>>, serving: Serving) {
+  const { process, flags, signal, again, payloads } = serving
   const said = { stdout: '', stderr: '' }
   const sink = (name: 'stdout' | 'stderr') => ({
     write(text: string) {
@@ -85,11 +81,11 @@ async function called(tool: Tool, given: Readonly<Record<string, unknown>>, call
     env: process.env,
     cwd: process.cwd,
   }
-  const status = await main(argv, caught, {
+  const status = await again(argv, caught, {
     version: '',
     signal,
-    onlyDry: !mayChange(tool, given),
     quote: payloads ? undefined : quoteWithoutPayloads,
+    onlyDry: !mayChange(tool, given),
   })
   const text = payloads ? said.stdout : redacted(said.stdout)
   const told = [text.trim(), said.stderr.trim()].filter((part) => part !== '').join('\n\n')

@@ -1,5 +1,5 @@
 import { BelayError, StoreContendedError, StoreUnavailableError, sentence } from '@belay/workflow/adapter'
-import { MISCONFIGURATIONS, outageRemedy } from './remedies.ts'
+import { misconfigurationRemedy, outageRemedy } from './remedies.ts'
 
 /** The address of a database, for messages. Never holds a password. */
 export interface DatabaseAddress {
@@ -90,14 +90,29 @@ export function classified(error: unknown, address: DatabaseAddress, lockTimeout
   if (BelayError.is(error)) return error
   if (codeOf(error) === LOCK_NOT_AVAILABLE) return contended(error, lockTimeoutMs)
   if (isUnavailable(error)) return unavailable(error, address)
-  const remedy = MISCONFIGURATIONS[codeOf(error) ?? '']
+  const remedy = remedyOf(error, address)
   if (remedy === undefined) return error
   if (address.wasOpen === true) return unavailable(error, address)
+  return misconfigured(error, address, remedy)
+}
+
+function remedyOf(error: unknown, address: DatabaseAddress): string | undefined {
+  return misconfigurationRemedy({ code: codeOf(error), message: messageOf(error) }, address)
+}
+
+function misconfigured(error: unknown, address: DatabaseAddress, remedy: string): BelayError {
   return new BelayError(
     'store_misconfigured',
     `Belay cannot use ${nameOf(address)}: ${sentence(messageOf(error))}`,
-    { remedy: remedy(address), cause: error },
+    { remedy, cause: error },
   )
+}
+
+/** The error of a connection that could not be opened. Before the store was ever open, it is an error of the configuration if it is not known to pass. */
+export function connectErrorOf(error: unknown, address: DatabaseAddress): unknown {
+  const known = classified(noteOfDriver(error), address)
+  if (known !== error || address.wasOpen === true || !isOfDriver(error)) return known
+  return misconfigured(error, address, 'Correct the connection string or the settings of the connection.')
 }
 
 /**
@@ -131,20 +146,23 @@ const LOCK_NOT_AVAILABLE = '55P03'
 export function contended(cause: unknown, lockTimeoutMs?: number): StoreContendedError {
   const limit = lockTimeoutMs === undefined ? 'its limit' : `${lockTimeoutMs} ms`
   return new StoreContendedError(
-    `Another transaction has held a row or a table that Belay needs for longer than ${limit}. Nothing was written, and Belay tries again.`,
+    `Another transaction has held a row or a table that Belay needs for longer than ${limit}. Nothing was written.`,
     { remedy: 'Find the transaction with pg_blocking_pids(), then end it or shorten it.', cause },
   )
 }
 
 function unavailable(error: unknown, address: DatabaseAddress): StoreUnavailableError {
   const code = codeOf(error)
-  const known = MISCONFIGURATIONS[code ?? '']?.(address) ?? outageRemedy(code)
+  const refused = isAnswer(code)
+    ? `The server refused a statement with SQLSTATE ${code}: correct what its message names.`
+    : undefined
+  const known = remedyOf(error, address) ?? outageRemedy(code) ?? refused
   // A server that answers can be reached.
-  const cannot = known !== undefined && code !== null && isSqlState(code) ? 'use' : 'reach'
+  const cannot = isAnswer(code) ? 'use' : 'reach'
   return new StoreUnavailableError(
     `Belay cannot ${cannot} ${nameOf(address)}: ${sentence(messageOf(error))}`,
     {
-      remedy: `A running worker keeps trying. ${known ?? 'Check that the server runs and accepts connections.'}`,
+      remedy: known ?? 'Check that the server runs and accepts connections.',
       cause: error,
       answered: isOfStatement(error),
     },
@@ -158,6 +176,11 @@ const NOT_OF_STATEMENT = /^(08|25|26|28|3D|57P|42P05|53300|53400)/
 export function isOfStatement(error: unknown): boolean {
   const code = codeOf(BelayError.is(error) ? error.cause : error)
   return code !== null && /\d/.test(code) && isSqlState(code) && !NOT_OF_STATEMENT.test(code)
+}
+
+/** Whether the server itself told this. Class 08 is what a lost connection is called. */
+function isAnswer(code: string | null): boolean {
+  return code !== null && /\d/.test(code) && isSqlState(code) && !code.startsWith('08')
 }
 
 /** Names a database in messages. */

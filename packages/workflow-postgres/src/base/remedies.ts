@@ -1,10 +1,11 @@
 /** What to do about an error of the database, by its SQLSTATE or Node's code. The place is that of the database. */
-type Remedies = Readonly<
-  Record<
-    string,
-    (place: { readonly host: string; readonly database: string; readonly user: string }) => string
-  >
->
+type Remedies = Readonly<Record<string, (place: Place) => string>>
+
+interface Place {
+  readonly host: string
+  readonly database: string
+  readonly user: string
+}
 
 /** Of errors that pass by themselves, or once an administrator has acted. A key of two or three characters stands for its class. */
 const OUTAGES: Readonly<Record<string, string>> = {
@@ -20,7 +21,7 @@ const OUTAGES: Readonly<Record<string, string>> = {
   '53400': 'A limit in the configuration of the server was exceeded, such as temp_file_limit: raise it.',
   '53': 'The server is out of a resource: look in its log for which one.',
   '57014':
-    'The server ended the statement, because it took longer than statement_timeout or queryTimeoutMs allow, or at the request of an administrator: look for locks and a slow disk, or raise the limit.',
+    'The server ended the statement, because it took longer than statement_timeout or Belay’s own limit for a query allows (queryTimeoutMs, or --timeout on a command line), or at the request of an administrator: look for locks and a slow disk, or raise the limit.',
   '57P01':
     'An administrator ended the session, or the server shuts down: nothing is to be done if it is restarted or fails over.',
   '57P02': 'Another session of the server crashed, and the server recovers: look in its log for the reason.',
@@ -36,7 +37,7 @@ export function outageRemedy(code: string | null): string | undefined {
 }
 
 /** Of errors that do not pass until somebody corrects the configuration. */
-export const MISCONFIGURATIONS: Remedies = {
+const MISCONFIGURATIONS: Remedies = {
   '28P01': ({ user }) => `Check the password of user "${user}" in the connection string.`,
   '28000': ({ user }) => `Check that user "${user}" exists and that pg_hba.conf lets it in.`,
   '3D000': ({ database }) => `Create it (createdb ${database}) or correct the connection string.`,
@@ -46,6 +47,40 @@ export const MISCONFIGURATIONS: Remedies = {
     'The server has lost the prepared statements of this connection: with a pooler in transaction mode, set `prepare: false`.',
   '42P05': () =>
     'Another client has prepared statements under the same names: with a pooler in transaction mode, set `prepare: false`.',
+  ERR_TLS_CERT_ALTNAME_INVALID: ({ host }) =>
+    `The certificate of the server at "${host}" is for another host: connect with a host name that the certificate names, or have one issued for this host.`,
+  CERT_HAS_EXPIRED: () => 'Renew the certificate of the server.',
   ENOTFOUND: ({ host }) => `The host name "${host}" is unknown: correct the connection string.`,
   ENOENT: ({ host }) => `There is no socket at "${host}": correct the connection string.`,
+}
+
+// Node's codes of certificates that it does not accept, like SELF_SIGNED_CERT_IN_CHAIN, and of connections on which no encryption was agreed.
+const UNTRUSTED = /^(DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|CERT_|CRL_|INVALID_|ERROR_IN_|PATH_LENGTH_)/
+const UNENCRYPTED = /^(EPROTO|ERR_SSL_|ERR_TLS_)/
+
+// pg reports these without a code.
+const WITHOUT_CODE: readonly (readonly [RegExp, string])[] = [
+  [
+    /does not support SSL/,
+    'Turn TLS on at the server (ssl = on). In a network that you trust, connect without it: sslmode=disable in the URL.',
+  ],
+  [
+    /^SASL: .*password|no password supplied/i,
+    'Give the password in the connection string, or in the environment variable PGPASSWORD.',
+  ],
+]
+
+/** What to correct, if the error does not pass until somebody does. */
+export function misconfigurationRemedy(
+  { code, message }: { readonly code: string | null; readonly message: string },
+  place: Place,
+): string | undefined {
+  if (code === null) return WITHOUT_CODE.find(([words]) => words.test(message))?.[1]
+  const known = MISCONFIGURATIONS[code]?.(place)
+  if (known !== undefined) return known
+  if (UNTRUSTED.test(code)) {
+    return 'This process does not know who signed the certificate of the server: give the certificate of that authority, with sslrootcert=<file> in the URL or ssl: { ca } in the configuration.'
+  }
+  if (!UNENCRYPTED.test(code)) return undefined
+  return 'The server and this process did not agree on TLS: check the versions of TLS that the server allows, and that nothing else listens on this port.'
 }

@@ -96,7 +96,7 @@ locked_steps as materialized (
   where s.fence = any (array[d.fence]) and s.status = any (d.claimable_statuses)
     and s.open_dependencies = any (array[d.no_dependencies]) and case when d.run_id is not null then s.worker_id is null end
   limit $3::int
-  for update of s skip locked
+  for no key update of s skip locked
 ),
 -- By ctid, which is cheaper than by key. A row that was changed after this statement's snapshot and then locked has a new ctid, so it is not found;
 -- the next claim takes it.

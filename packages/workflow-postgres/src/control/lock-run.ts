@@ -66,7 +66,7 @@ locked_steps as materialized (
   where s.step <= $3::int
   -- As settlements lock them: a worker's own steps, like the items of a map, before others, like their join.
   order by s.status not in ('running', 'compensating'), s.step
-  for update of s
+  for no key update of s
 ),
 locked_run as materialized (
   select r.id, r.definition_id, r.open_steps, r.created_at, r.finished_at, r.status, r.start_at, r.deadline_at, r.stop, r.ends_as,
@@ -75,7 +75,7 @@ locked_run as materialized (
   join belay.workflow_runs r on r.id = any (array[asked.run_id])
   -- Locks the run last.
   cross join (select count(*) from locked_steps) as steps_were_locked
-  for update of r
+  for no key update of r
 ),
 -- The definition's number of steps. If fewer were found, the run moved to another definition while this waited.
 counted_steps as materialized (

@@ -36,7 +36,7 @@ locked_steps as materialized (
   from asked_steps a
   join belay.workflow_steps s on s.run_id = any (array[a.run_id]) and ${stepIs('s', 'a.step')}
   order by a.run_id, a.step
-  for update of s skip locked
+  for no key update of s skip locked
 ),
 asked_runs as materialized (
   select l.run_id from locked_steps l group by l.run_id order by l.run_id

@@ -32,7 +32,7 @@ export class SameStore {
     return this.#known.has(key)
   }
 
-  /** The transaction of this known key, in which values mean what Belay's statements expect. */
+  /** The transaction, in which values and operators mean what Belay's statements expect. */
   async over(given: Connection): Promise<Connection> {
     const [session] = await given.query(readIsOdd, [])
     return session!.is_odd ? evenly(given) : given

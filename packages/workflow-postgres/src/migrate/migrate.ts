@@ -3,9 +3,16 @@ import { isLockTimeout } from '../base/lock-wait.ts'
 import type { Connection } from '../connection/connection.ts'
 import { MIGRATION_TIMEOUT_MS, type Statement } from '../connection/statement.ts'
 import { type Blocker, blockedError, findBlockers, LOCK_KEY } from './blockers.ts'
-import { type Migration, type MigrationTarget, recordHash, runsOutsideTransaction } from './migration.ts'
+import {
+  type Migration,
+  type MigrationTarget,
+  recordHash,
+  runsOutsideTransaction,
+  withoutSchema,
+} from './migration.ts'
 import { MIGRATIONS } from './migrations.generated.ts'
 import { applyOutside } from './outside.ts'
+import { checkRights } from './rights.ts'
 import { checkNobodyIsCutOff } from './running-workers.ts'
 import { checkApplied, readApplied } from './schema-version.ts'
 
@@ -108,7 +115,9 @@ async function applyTogether(
   migrations: readonly Migration[],
   schema: string,
 ): Promise<void> {
-  for (const migration of migrations) {
+  if (migrations.length === 0) return
+  const isThere = await checkRights(transaction, schema)
+  for (const migration of isThere ? migrations.map(withoutSchema) : migrations) {
     await transaction.script(migration.sql).catch((error: unknown) => {
       throw explained(error, migration.tag, schema)
     })

@@ -42,3 +42,10 @@ export function statementsOf({ sql }: Pick<Migration, 'sql'>): readonly string[]
     .map((text) => text.trim())
     .filter((text) => text !== '')
 }
+
+const CREATE_SCHEMA = /^CREATE SCHEMA IF NOT EXISTS "belay";$/m
+
+/** A migration for a schema that is there: even IF NOT EXISTS asks for the right to create schemas. */
+export function withoutSchema(migration: Migration): Migration {
+  return { ...migration, sql: migration.sql.replace(CREATE_SCHEMA, '-- The schema is there.') }
+}

@@ -2065,4 +2065,36 @@ $$;
 INSERT INTO "belay"."workflow_migrations" (tag, oldest_code) VALUES ('0017_next_deadlines', 5);
 `,
   },
+  {
+    tag: '0018_replica_identity',
+    hash: '6f95a72788dbb0c1833e8c93f5924543d39a0bb133f08f87b26c20e92343361f',
+    sql: `-- The rows of the queue have no key: two hints for one step are no mistake. Where a publication has these tables, as FOR ALL TABLES does, the server
+-- refuses to delete rows that nothing identifies. Changes the catalog only, each under a lock for a moment. Rows cost more log only where wal_level is
+-- logical.
+ALTER TABLE "belay"."workflow_ready_late" REPLICA IDENTITY FULL;
+--> statement-breakpoint
+ALTER TABLE "belay"."workflow_ready_items" REPLICA IDENTITY FULL;
+--> statement-breakpoint
+ALTER TABLE "belay"."workflow_ready" REPLICA IDENTITY FULL;
+--> statement-breakpoint
+INSERT INTO "belay"."workflow_migrations" (tag, oldest_code) VALUES ('0018_replica_identity', 5);
+`,
+  },
+  {
+    tag: '0019_no_key_locks',
+    hash: 'f05d83564ff137fd37f19bf2d42266ad265f8a285d6a03a71248d6aa5a827ece',
+    sql: `-- A row of the application's with a foreign key to a step holds that step FOR KEY SHARE while its transaction is open. Entering limits changes no key of a
+-- step, so it need not wait for such a transaction. The function stays as it is but for that one lock.
+DO $do$
+BEGIN
+  EXECUTE replace(
+    pg_catalog.pg_get_functiondef('"belay"."enter_limits"'::pg_catalog.regproc),
+    'for update of s', 'for no key update of s'
+  );
+END
+$do$;
+--> statement-breakpoint
+INSERT INTO "belay"."workflow_migrations" (tag, oldest_code) VALUES ('0019_no_key_locks', 5);
+`,
+  },
 ]

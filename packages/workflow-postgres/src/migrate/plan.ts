@@ -2,8 +2,9 @@ import type { Connection } from '../connection/connection.ts'
 import { inSchema } from '../connection/statement.ts'
 import { LOCK_KEY } from './blockers.ts'
 import { LOCK_TIMEOUT_MS } from './migrate.ts'
-import { type Migration, runsOutsideTransaction, stopsOlderCode } from './migration.ts'
+import { type Migration, runsOutsideTransaction, stopsOlderCode, withoutSchema } from './migration.ts'
 import { MIGRATIONS } from './migrations.generated.ts'
+import { isSchemaThere } from './rights.ts'
 import { checkApplied, readApplied } from './schema-version.ts'
 
 /** What a dry run of `migrate` found. */
@@ -27,12 +28,13 @@ export async function planMigration(
   const applied = (await readApplied(connection, schema)) ?? []
   checkApplied(applied, schema, known)
   const pending = known.slice(applied.length)
+  const isThere = await isSchemaThere(connection, schema)
   const stopping = applied.length === 0 ? [] : pending.filter(stopsOlderCode)
   return {
     applied: [],
     pending: pending.map(({ tag }) => tag),
     stopsOlderCode: stopping.map(({ tag }) => tag),
-    sql: sqlOf(pending, schema),
+    sql: sqlOf(isThere ? pending.map(withoutSchema) : pending, schema),
   }
 }
 

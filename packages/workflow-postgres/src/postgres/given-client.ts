@@ -35,7 +35,7 @@ export function givenClients(parts: GivenClientsParts) {
       const { key, over, leadsHere, assertOpen } = await transactionOf(tx)
       await assertOpen()
       if (store.knows(key)) return store.over(over)
-      if (!isSchemaKnown && !opened.isOpen()) await checkSchema(over, opened, parts)
+      if (!isSchemaKnown && !opened.isOpen()) await checkSchema(await store.over(over), opened, parts)
       const even = await store.check(key, over, leadsHere)
       isSchemaKnown = true
       return even

@@ -1,6 +1,14 @@
 import { counted, StoreUnavailableError } from '@belay/workflow/adapter'
 import type { Pool, PoolClient, QueryConfig, QueryResult } from 'pg'
-import { codeOf, contended, type DatabaseAddress, nameOf, noteOfDriver, READ_ONLY } from '../base/errors.ts'
+import {
+  codeOf,
+  connectErrorOf,
+  contended,
+  type DatabaseAddress,
+  nameOf,
+  noteOfDriver,
+  READ_ONLY,
+} from '../base/errors.ts'
 import type { Lender, LentClient } from '../connection/pool-connection.ts'
 import type { Abandoned } from './abandoned.ts'
 import { watchConnects } from './connect-watch.ts'
@@ -78,7 +86,11 @@ export function acquire(
       else if (client !== undefined) resolve(client)
       // pg gives the same error for an exhausted pool, and does not say so.
       else
-        reject(error?.message.startsWith('timeout exceeded') ? exhausted(parts, ownMs) : noteOfDriver(error))
+        reject(
+          error?.message.startsWith('timeout exceeded')
+            ? exhausted(parts, ownMs)
+            : connectErrorOf(error, parts.address),
+        )
     })
     const mayConnect = ownMs === 0 && pool.idleCount === 0
     const connecting = mayConnect ? connectingClients(pool) : []

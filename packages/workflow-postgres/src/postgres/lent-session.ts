@@ -28,7 +28,7 @@ export interface SessionTrace {
   readonly prepared: string
 }
 
-const PREPARED = `array_to_json(array(select p.name from pg_catalog.pg_prepared_statement() p))::text`
+const PREPARED = `pg_catalog.array_to_json(array(select p.name from pg_catalog.pg_prepared_statement() p))::text`
 
 /** The role comes first, so that the rest is permitted. Listening and advisory locks belong to the session, not to the transaction. */
 const resetText =
@@ -84,8 +84,8 @@ const SETTINGS = [
 ]
 
 const TRACE = `select pg_catalog.json_build_array(session_user, ${SETTINGS.map((name) => `pg_catalog.current_setting('${name}')`).join(', ')},
-  (select count(*) from pg_catalog.pg_cursor() c where c.is_holdable), pg_catalog.pg_my_temp_schema(),
-  (select count(*) from pg_catalog.pg_listening_channels()))::text as session, ${PREPARED} as prepared`
+  (select pg_catalog.count(*) from pg_catalog.pg_cursor() c where c.is_holdable), pg_catalog.pg_my_temp_schema(),
+  (select pg_catalog.count(*) from pg_catalog.pg_listening_channels()))::text as session, ${PREPARED} as prepared`
 
 /** Sessions of an application's Pool. */
 export function applicationSessions(limitMs: number): LentSessions {

@@ -9,6 +9,8 @@ export interface ListenerParts {
   readonly schema: string
   /** The connection that listens. Null if none can be spared; then hints are only sent. */
   readonly lifeline: Lifeline | null
+  /** False: sends nothing in a caller's transaction. The server cannot prepare one that has notified, for a commit in two phases. */
+  readonly notifiesWithin: boolean
   /** Sends one notification. */
   notify(channel: string, payload: string, within?: Connection): Promise<unknown>
 }
@@ -40,6 +42,7 @@ export function listenNotify(parts: ListenerParts): Wakeup {
     wake: send,
     // Delivered when the transaction commits. Postgres holds the lock for it only during the commit.
     async wakeAfter(transaction, definitionIds) {
+      if (!parts.notifiesWithin) return
       const hint = definitionIds === undefined ? undefined : { definitionIds, draw: Math.random() }
       await parts.notify(channel, payloadOf(hint), transaction)
     },

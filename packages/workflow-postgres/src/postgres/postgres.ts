@@ -48,7 +48,10 @@ export interface PostgresOptions {
    * than this number. Exception: with a single connection, Belay briefly opens a second one to cancel a stuck statement. Default 5.
    */
   readonly connectionsMax?: number | undefined
-  /** Listen for work, instead of only looking at every tick. Default: yes, unless `prepare` is false or a pooler is found. */
+  /**
+   * Listen for work, instead of only looking at every tick. Default: yes, unless `prepare` is false or a pooler is found. False: nothing is notified in a
+   * caller's transaction either, so that it can be committed in two phases.
+   */
   readonly listen?: boolean | undefined
   /**
    * How long one of Belay's statements may take, in milliseconds. Then the server ends it. It ends a wait for a lock after half of this time, at most
@@ -143,7 +146,7 @@ export function postgres(source: PostgresSource, given: PostgresOptions = {}): P
     given: clients.connectionOf,
     hasFree: () => hasFree(pool),
     transact: transactOver(database, connection, options),
-    wakeup: listenNotify({ schema, lifeline, notify: notifyOver(connection) }),
+    wakeup: wakeupOver(database, connection, options),
     autoMigrate,
     tell: (notice) => notices.tell(notice),
     remedy: remedyFor(options),
@@ -165,6 +168,11 @@ export function postgres(source: PostgresSource, given: PostgresOptions = {}): P
     timeline: timelineReader(connection),
     ...news.verbs,
   })
+}
+
+function wakeupOver({ lifeline }: Database, connection: Connection, { schema, listen }: Settings) {
+  const notify = notifyOver(connection)
+  return listenNotify({ schema, lifeline, notify, notifiesWithin: listen !== false })
 }
 
 function transactOver({ address, transactions }: Database, connection: Connection, options: Settings) {

@@ -1,6 +1,6 @@
 import type { ClientBase, QueryConfig, QueryResult } from 'pg'
 import { PLAN_SETTINGS, type Setting } from '../connection/plan-settings.ts'
-import { ODD, VALUE_SETTINGS } from '../connection/value-settings.ts'
+import { ODD, SEARCH_PATH, VALUE_SETTINGS } from '../connection/value-settings.ts'
 import { CONNECT_TIMEOUT_MS } from './pool.ts'
 
 /** The known facts about the session that a client uses. */
@@ -17,8 +17,6 @@ export interface SessionFacts {
   readonly configured: string | null
 }
 
-const PATH = `pg_catalog.current_setting('search_path')`
-
 /**
  * What Belay's statements rely on, whatever the server, the role or the database says. They are written for this isolation level: under a stricter
  * default, they would be repeated for every conflict instead of waiting for it.
@@ -29,8 +27,7 @@ const STATEMENT_SETTINGS: readonly Setting[] = [
   ['standard_conforming_strings', `'on'`],
   ['DateStyle', `'ISO, MDY'`],
   ['IntervalStyle', `'postgres'`],
-  // Only where names of the application's could hide those of the system. The rest stays: triggers on Belay's tables may rely on it.
-  ['search_path', `case when ${PATH} ~ 'pg_catalog' then 'pg_catalog, ' else '' end || ${PATH}`],
+  ['search_path', SEARCH_PATH],
   ...VALUE_SETTINGS,
   ...PLAN_SETTINGS,
 ]
@@ -82,7 +79,7 @@ export function lifelineSettings(queryTimeoutMs: number): readonly Setting[] {
     ...statementSettings(queryTimeoutMs),
     [
       'synchronous_commit',
-      `case current_setting('synchronous_commit') when 'off' then 'off' else 'local' end`,
+      `case when pg_catalog.current_setting('synchronous_commit') operator(pg_catalog.=) 'off' then 'off' else 'local' end`,
     ],
   ]
 }
@@ -137,16 +134,18 @@ export function processIdOf(client: ClientBase): number {
  */
 export const CONFIGURED = `(select pg_catalog.hashtextextended(pg_catalog.string_agg(c::text, ',' order by c.setdatabase, c.setrole), 0)::text
     from pg_catalog.pg_db_role_setting c
-    where c.setdatabase in (0, (select d.oid from pg_catalog.pg_database d where d.datname = pg_catalog.current_database()))
-      and c.setrole in (0, pg_catalog.to_regrole(pg_catalog.quote_ident(session_user::text))))`
+    where (c.setdatabase operator(pg_catalog.=) 0 or c.setdatabase operator(pg_catalog.=)
+        (select d.oid from pg_catalog.pg_database d where d.datname operator(pg_catalog.=) pg_catalog.current_database()))
+      and (c.setrole operator(pg_catalog.=) 0
+        or c.setrole operator(pg_catalog.=) pg_catalog.to_regrole(pg_catalog.quote_ident(session_user::text))))`
 
-export const SINCE = '(extract(epoch from a.backend_start) * 1000000)::bigint'
+export const SINCE = '(extract(epoch from a.backend_start) operator(pg_catalog.*) 1000000)::bigint'
 
 function sessionText(processId: number, settings: readonly Setting[]): string {
   // Leaves out settings that the server is too old to know.
   const set = `(select pg_catalog.count(pg_catalog.set_config(s.name, s.value, false))
     from (values ${settings.map(([name, value]) => `('${name}', ${value})`).join(', ')}) s (name, value)
-    where pg_catalog.pg_backend_pid() = ${processId} and pg_catalog.current_setting(s.name, true) is not null)`
+    where pg_catalog.pg_backend_pid() operator(pg_catalog.=) ${processId} and pg_catalog.current_setting(s.name, true) is not null)`
   return `select pg_catalog.pg_backend_pid() as pid,
   (select ${SINCE}::text from pg_catalog.pg_stat_get_activity(pg_catalog.pg_backend_pid()) a) as since,
   case when ${ODD} then 'yes' end as odd, ${CONFIGURED} as configured, ${settings.length === 0 ? '0' : set} as set_up`

@@ -23,7 +23,7 @@ ended_runs as materialized (
   where r.finished_at < a.ended_before and r.status = any (a.ends) and case when a.ends is not null then r.key is not null end
     and ${isNotSought}
   order by a.run_id
-  for update of r skip locked
+  for no key update of r skip locked
 )
 update belay.workflow_runs r
 set key = null

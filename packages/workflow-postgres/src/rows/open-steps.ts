@@ -22,7 +22,7 @@ export function lockedOpenSteps({
   join belay.workflow_steps s on s.run_id = any (array[o.${id}])
   where s.status = any (o.open_statuses)
   order by o.${id}, s.step
-  for update of s${skipLocked ? ' skip locked' : ''}
+  for no key update of s${skipLocked ? ' skip locked' : ''}
 )`
 }
 

@@ -25,7 +25,7 @@ wanted_schedules as materialized (
 select ${scheduleColumns}
 from wanted_schedules w
 join belay.workflow_schedules s on s.name = any (array[w.name])
-for update of s`,
+for no key update of s`,
 }
 
 /** The same, but leaves out locked ones. Locks: schedules, skipping locked ones. */
@@ -35,7 +35,7 @@ export const lockFreeSchedules: Statement<ScheduleRow> = {
 select ${scheduleColumns}
 from unnest($1::text[]) as wanted (name)
 join belay.workflow_schedules s on s.name = any (array[wanted.name])
-for update of s skip locked`,
+for no key update of s skip locked`,
 }
 
 /**

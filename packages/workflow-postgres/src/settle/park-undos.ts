@@ -53,7 +53,7 @@ undoing_runs as materialized (
   join belay.workflow_runs r on r.id = any (array[parked.run_id])
   where r.status = any (parked.undoing_statuses)
   order by parked.run_id
-  for update of r
+  for no key update of r
 ),
 parked_runs as (
   update belay.workflow_runs r

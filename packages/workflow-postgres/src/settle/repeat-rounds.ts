@@ -70,7 +70,7 @@ locked_joins as materialized (
     order by c.run_id, ds.dependents[1]
   ) j
   join belay.workflow_steps s on s.run_id = any (array[j.run_id]) and ${stepIs('s', 'j.join_step')}
-  for update of s
+  for no key update of s
 ),
 next_rounds as materialized (
   select n.run_id, n.step + 1 as step, n.definition_id, n.output, n.next_key, n.position, n.effect_round, n.held, n.priority, null as undo_of,

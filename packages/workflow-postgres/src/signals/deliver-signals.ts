@@ -37,7 +37,7 @@ locked_steps as materialized (
   join belay.workflow_steps s on s.run_id = any (array[n.run_id]) and ${stepIs('s', 'n.step')}
   where s.status = any (n.open_statuses)
   order by n.run_id, n.step
-  for update of s
+  for no key update of s
 ),
 -- Locked (shared), so its current version is read: during the wait for a step, its run may have moved to a definition that renumbers the step.
 signalled_runs as materialized (

@@ -60,7 +60,7 @@ locked_steps as materialized (
   from first_places p
   join belay.workflow_steps s on s.run_id = any (array[p.run_id]) and ${stepIs('s', 'p.step')}
   order by p.run_id, p.step
-  for update of s
+  for no key update of s
 ),
 locked_runs as materialized (
   select r.id, r.definition_id, r.status, r.tags
@@ -69,7 +69,7 @@ locked_runs as materialized (
   join belay.workflow_runs r on r.id = any (array[c.run_id])
   where c.is_waiting
   order by c.run_id
-  for update of r
+  for no key update of r
 ),
 ${restoredLockWait('locked_runs')}
 select 'collection' as kind, c.position::int, c.run_id, c.definition_id, c.mode, ${epochMs('c.opened_at')} as opened_at, ${epochMs('c.due_at')} as due_at,

@@ -9,7 +9,7 @@ import { ODD } from '../connection/value-settings.ts'
 export const readStoreIdentity: Statement<{ readonly identity: string; readonly is_odd: boolean }> = {
   name: 'read_store_identity',
   text: `
-select pg_catalog.current_database() || ' since ' || pg_catalog.to_char(m.applied_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS.US') as identity,
+select pg_catalog.concat(pg_catalog.current_database(), ' since ', pg_catalog.to_char(m.applied_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS.US')) as identity,
   ${ODD} as is_odd
 from belay.workflow_migrations m
 order by m.id

@@ -7,8 +7,9 @@ export interface Backend {
   readonly since: string
 }
 
-/** Reads a transaction's own backend. A text, because it is part of the transaction's beginning. */
-export const READ_BACKEND = `select pg_catalog.pg_backend_pid() as pid, (extract(epoch from pg_catalog.now()) * 1000000)::bigint::text as since`
+/** Reads a transaction's own backend, whatever operators the session finds. A text, because it is part of the transaction's beginning. */
+export const READ_BACKEND = `select pg_catalog.pg_backend_pid() as pid,
+  (extract(epoch from pg_catalog.now()) operator(pg_catalog.*) 1000000)::bigint::text as since`
 
 /** Which of these transactions are still open. Reads the server's list of backends; no locks. */
 export const findBackends: Statement<{ readonly pid: number }> = {

@@ -47,7 +47,7 @@ export function sessionOf(row: SessionRow): StepSession {
 
 /**
  * Sets Belay's limits for a step's settlement, and reads the session as the handler left it. The mark is the one set when the transaction began; it
- * is gone if the transaction has ended meanwhile. No tables, no locks.
+ * is gone if the transaction has ended meanwhile. Operators are named with their schema: the session may find others first. No tables, no locks.
  *
  * Send this and every statement in this file without its name: the handler may have deallocated the session's prepared statements.
  */
@@ -67,10 +67,10 @@ select pg_catalog.current_setting('belay_step.mark', true) as mark,
   pg_catalog.current_setting('role') as role,
   session_user::text as login,
   pg_catalog.current_setting('search_path') as path,
-  pg_catalog.current_setting('transaction_read_only') = 'on' as is_read_only,
+  pg_catalog.current_setting('transaction_read_only') operator(pg_catalog.=) 'on' as is_read_only,
   ${VALUES} as values, ${ODD} as is_odd,
-  pg_catalog.pg_my_temp_schema() <> 0 as has_tables,
-  array_to_json(array(select p.name from pg_catalog.pg_prepared_statement() p))::text as prepared,
+  pg_catalog.pg_my_temp_schema() operator(pg_catalog.<>) 0 as has_tables,
+  pg_catalog.array_to_json(array(select p.name from pg_catalog.pg_prepared_statement() p))::text as prepared,
   pg_catalog.set_config('statement_timeout', $1::text, true),
   pg_catalog.set_config('lock_timeout', $2::text, true),
   pg_catalog.set_config('idle_in_transaction_session_timeout', $3::text, true)`,

@@ -51,7 +51,7 @@ locked_runs as materialized (
     and (plan.fences is null
       or plan.fences = (select sum(s.fence)::float8 from belay.workflow_steps s where s.run_id = r.id))
   order by plan.run_id
-  for update of r
+  for no key update of r
 ),
 planned_undos as materialized (
   select l.id as run_id, undo.step, undo.open_dependents, l.definition_id, l.ends_as,

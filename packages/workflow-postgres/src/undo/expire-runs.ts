@@ -43,7 +43,7 @@ locked_spared_runs as materialized (
   join belay.workflow_runs r on r.id = any (array[j.id])
   where j.has_passed_pivot and r.status = any (j.forward_statuses) and case when j.id is not null then r.stop is null end
   order by j.id
-  for update of r skip locked
+  for no key update of r skip locked
 ),
 spared_runs as (
   update belay.workflow_runs r
@@ -79,7 +79,7 @@ locked_runs as materialized (
   join belay.workflow_runs r on r.id = any (array[f.id])
   where r.status = any (f.forward_statuses) and case when f.id is not null then r.stop is null end
   order by f.id
-  for update of r skip locked
+  for no key update of r skip locked
 ),
 cancelled_steps as (
   ${cancelSteps(`(

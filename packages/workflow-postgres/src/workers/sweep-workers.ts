@@ -155,7 +155,7 @@ locked_steps as materialized (
   join belay.workflow_runs r on r.id = any (array[n.run_id])
   where s.worker_id = any (array[n.worker_id]) and s.status = any (n.leased_statuses)
   limit $2::int
-  for update of s skip locked
+  for no key update of s skip locked
 ),
 recovered_steps as (
   update belay.workflow_steps s

@@ -10,7 +10,7 @@ where c.relnamespace = $1::regnamespace and c.relkind = 'r' and a.attnum > 0 and
 order by c.relname, a.attnum`
 
 const RELATIONS = `
-select c.relname as name, coalesce(array_to_string(c.reloptions, ', '), '') as options
+select c.relname as name, coalesce(array_to_string(c.reloptions, ', '), '') as options, c.relreplident = 'f' as is_identified_by_all
 from pg_class c where c.relnamespace = $1::regnamespace and c.relkind = 'r' order by c.relname`
 
 // Since version 18 the catalog also holds NOT NULL as constraints; the columns show them already.
@@ -41,10 +41,11 @@ export async function describeCatalog(pool: Pool, schema: string): Promise<strin
     await read(FUNCTIONS),
     await read(VIEWS),
   ]
-  const tables = relations.map(({ name, options }) => {
+  const tables = relations.map(({ name, options, is_identified_by_all }) => {
     const of = <Row extends { relation: string }>(rows: Row[]) => rows.filter((row) => row.relation === name)
     return [
       `table ${name}${options === '' ? '' : ` (${options})`}`,
+      ...(is_identified_by_all ? ['  replica identity full'] : []),
       ...of(columns).map(describeColumn),
       ...of(constraints).map((constraint) => `  constraint ${constraint.name} ${constraint.definition}`),
       ...of(indexes).map((index) => `  ${index.definition}`),

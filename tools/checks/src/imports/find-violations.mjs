@@ -123,11 +123,7 @@ function externalProblem(found, rules) {
  * @param {PackageRules} rules
  */
 function circles(imports, rules) {
-  if (rules.circlesOnly === true) {
-    // A table that loads what it lists on demand is known to what it lists.
-    const atOnce = imports.filter(({ onDemand }) => onDemand !== true)
-    return circleAmong('files', atOnce, (file) => file)
-  }
+  if (rules.circlesOnly === true) return circleAmong('files', imports, (file) => file)
   const amongRooms = circleAmong('rooms', imports, (file) => roomName(file, rules))
   return amongRooms.length > 0 ? amongRooms : circleAmong('files', imports, (file) => file)
 }

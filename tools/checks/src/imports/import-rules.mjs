@@ -171,8 +171,6 @@ export const RULES = [
   {
     folder: 'packages/cli',
     builtins: true,
-    // The table loads each verb when it is called, and the verbs know the table’s types.
-    circlesOnly: true,
     externals: [
       { module: /^@belay\/workflow\/adapter$/, because: null },
       { module: /^@belay\/workflow\//, because: THROUGH_ITS_DOORS },

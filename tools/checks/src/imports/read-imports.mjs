@@ -5,7 +5,6 @@ import { parseSync, Visitor } from 'oxc-parser'
  * @property {string | null} module the specifier, or null when it is computed at run time
  * @property {number} line
  * @property {boolean} typesOnly
- * @property {boolean} [onDemand] loaded when it is called: `import()`
  */
 
 /**
@@ -21,15 +20,10 @@ export function readImports(path, source) {
 
   /** @type {Import[]} */
   const imports = []
-  /** @param {{ start: number }} node @param {unknown} module @param {boolean} typesOnly @param {boolean} [onDemand] */
-  const add = (node, module, typesOnly, onDemand = false) => {
+  /** @param {{ start: number }} node @param {unknown} module @param {boolean} typesOnly */
+  const add = (node, module, typesOnly) => {
     const line = source.slice(0, node.start).split('\n').length
-    imports.push({
-      module: typeof module === 'string' ? module : null,
-      line,
-      typesOnly,
-      ...(onDemand ? { onDemand } : {}),
-    })
+    imports.push({ module: typeof module === 'string' ? module : null, line, typesOnly })
   }
   new Visitor({
     ImportDeclaration: (node) => add(node, node.source.value, isTypesOnly(node.importKind, node.specifiers)),
@@ -37,8 +31,7 @@ export function readImports(path, source) {
     ExportNamedDeclaration: (node) => {
       if (node.source !== null) add(node, node.source.value, isTypesOnly(node.exportKind, node.specifiers))
     },
-    ImportExpression: (node) =>
-      add(node, node.source.type === 'Literal' ? node.source.value : null, false, true),
+    ImportExpression: (node) => add(node, node.source.type === 'Literal' ? node.source.value : null, false),
     TSImportType: (node) => add(node, node.source.value, true),
     TSExternalModuleReference: (node) => add(node, node.expression.value, false),
   }).visit(program)

@@ -6,6 +6,7 @@ import { outageDelayMs } from './backoff.ts'
 import type { EventHub } from './events.ts'
 import { Loop, type LoopOptions } from './loop.ts'
 import type { Meter } from './meter.ts'
+import type { SetAside } from './set-aside.ts'
 
 export { isContended, isUnavailable, isUnreachable }
 
@@ -16,6 +17,7 @@ export class OutageWatch {
   readonly #events: EventHub
   readonly #random: () => number
   readonly #meter: Meter | undefined
+  readonly #aside: SetAside | undefined
   #tries = 0
 
   constructor(parts: {
@@ -24,17 +26,21 @@ export class OutageWatch {
     events: EventHub
     random: () => number
     meter?: Meter
+    /** Remembers for `doctor()` that the store refuses these calls. */
+    aside?: SetAside
   }) {
     this.#during = parts.during
     this.#log = parts.log
     this.#events = parts.events
     this.#random = parts.random
     this.#meter = parts.meter
+    this.#aside = parts.aside
   }
 
   succeeded(): void {
     if (this.#tries === 0) return
     this.#tries = 0
+    this.#aside?.forget({ during: this.#during })
     this.#log.info('The store answers again.', { during: this.#during })
     this.#events.emit('store.recovered', { during: this.#during })
   }
@@ -47,12 +53,16 @@ export class OutageWatch {
       this.#log.error('A call to the store failed unexpectedly.', { during: this.#during, error })
       this.#events.emit('error', { during: this.#during, error })
     } else if (this.#tries === 1) {
-      this.#log.warn('The store cannot be reached; trying again.', { during: this.#during, error })
+      this.#log.warn(isUnreachable(error) ? UNREACHABLE : REFUSED, { during: this.#during, error })
       this.#events.emit('store.unavailable', { during: this.#during, message: error.message })
     }
+    if (isUnavailable(error) && !isUnreachable(error)) this.#aside?.note({ during: this.#during }, error)
     return outageDelayMs(this.#tries, this.#random)
   }
 }
+
+const UNREACHABLE = 'The store cannot be reached; trying again.'
+const REFUSED = 'The store answers, but refuses this call for now; trying again.'
 
 /** A loop whose rounds call the store: their failures are watched. */
 export function watchedLoop(

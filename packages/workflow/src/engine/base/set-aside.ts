@@ -1,9 +1,8 @@
+import { isContended, isUnavailable, isUnreachable } from '../../adapter/store-errors.ts'
 import type { Clock } from '../../clock.ts'
-import { BelayError } from '../../errors.ts'
 import type { Logger } from '../../logger.ts'
 import { messageOf } from '../../thrown.ts'
 import type { EventHub } from './events.ts'
-import { isContended, isUnavailable, isUnreachable } from './outage.ts'
 import { sendApart } from './send-apart.ts'
 
 const PAUSE_MIN_MS = 1_000
@@ -13,7 +12,7 @@ const FORGOTTEN_MS = 5 * PAUSE_MAX_MS
 /** The most refusals that are remembered. */
 const KNOWN_MAX = 1_000
 
-/** What the store refuses: a call about one run or step, or about something else that has a name. */
+/** What the store refuses: a call about one run or step, or about something else that has a name. With none of these, every such call. */
 export interface Refused {
   /** What was to be done, as it ends a sentence: `settling`. */
   readonly during: string
@@ -67,6 +66,15 @@ export class SetAside {
 
   /** The store refused this, alone. Returns the pause before the next try, in milliseconds. */
   refused(subject: Refused, error: unknown): number {
+    const { isNew, pauseMs } = this.note(subject, error)
+    if (!isNew) return pauseMs
+    this.#log.error(REFUSED, { ...subject, error })
+    this.#events.emit('error', { during: subject.during, error })
+    return pauseMs
+  }
+
+  /** The same, for who has told it already. */
+  note(subject: Refused, error: unknown): { readonly isNew: boolean; readonly pauseMs: number } {
     const now = this.#clock.now()
     const key = keyOf(subject)
     const before = this.#known.get(key)
@@ -76,15 +84,17 @@ export class SetAside {
     this.#known.delete(key)
     if (this.#known.size >= KNOWN_MAX) this.#known.delete(this.#known.keys().next().value!)
     this.#known.set(key, { aside, tries, since: before?.since ?? now, triedAt: now, retryAt: now + pauseMs })
-    if (before !== undefined) return pauseMs
-    this.#log.error(REFUSED, { ...subject, error })
-    this.#events.emit('error', { during: subject.during, error })
-    return pauseMs
+    return { isNew: before === undefined, pauseMs }
+  }
+
+  /** Whether it was known. */
+  forget(subject: Refused): boolean {
+    return !this.isEmpty && this.#known.delete(keyOf(subject))
   }
 
   /** The store accepted this. */
   accepted(subject: Refused): void {
-    if (this.isEmpty || !this.#known.delete(keyOf(subject))) return
+    if (!this.forget(subject)) return
     this.#log.info('What had failed again and again has succeeded.', { ...subject })
   }
 
@@ -153,7 +163,14 @@ function keyOf({ during, runId, step, name }: Refused): string {
   return JSON.stringify([during, runId, step, name])
 }
 
-/** The database's own words, without the advice for a database that cannot be reached. */
+/** The database's own words and SQLSTATE, without the advice for a database that cannot be reached. */
 export function reasonOf(error: unknown): string {
-  return messageOf(isUnavailable(error) && BelayError.is(error) ? (error.cause ?? error) : error)
+  const cause = isUnavailable(error) ? (error.cause ?? error) : error
+  const state = sqlStateOf(cause)
+  return state === undefined ? messageOf(cause) : `${messageOf(cause)} (SQLSTATE ${state})`
+}
+
+function sqlStateOf(error: unknown): string | undefined {
+  const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined
+  return typeof code === 'string' && /^(?=.*\d)[0-9A-Z]{5}$/.test(code) ? code : undefined
 }

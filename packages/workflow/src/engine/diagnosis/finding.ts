@@ -100,7 +100,7 @@ type FindingFacts =
     }
   /**
    * The store refuses something about this run while it accepts others: this process tries it again, alone. `name` is set instead of `runId` for what
-   * is no run.
+   * is no run. Without both, the store refuses each call of this process for `during`.
    */
   | {
       readonly type: 'refused_by_store'

@@ -33,10 +33,10 @@ export interface LoopsParts
   readonly advanceSagas: () => Promise<void>
 }
 
-type WatchParts = Pick<LoopsParts, 'log' | 'events' | 'runtime' | 'meter'>
+type WatchParts = Pick<LoopsParts, 'log' | 'events' | 'runtime' | 'meter' | 'aside'>
 
-export function outageWatch({ log, events, runtime, meter }: WatchParts, during: string): OutageWatch {
-  return new OutageWatch({ during, log, events, random: runtime.random, meter })
+export function outageWatch({ log, events, runtime, meter, aside }: WatchParts, during: string): OutageWatch {
+  return new OutageWatch({ during, log, events, random: runtime.random, meter, aside })
 }
 
 /** A worker's loops. Each tells a virtual clock until when its rounds would find nothing. */
