@@ -247,7 +247,7 @@ onScreen('by keyboard alone', () => {
     await vi.waitFor(async () => expect(await statusOf(run.id)).toBe('compensated'), 20_000)
     await press(page, 'g', 'h')
     await shown(page, /has failed for good|Checked/)
-    await page.getByText('order:9186').first().waitFor({ state: 'detached' })
+    await page.getByText(/The undo of .* has failed for good/).waitFor({ state: 'detached' })
     expect(complaints()).toEqual([])
   })
 })
