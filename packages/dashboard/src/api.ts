@@ -38,6 +38,8 @@ export interface Session {
   readonly title: string
   /** What the host names for all who look. */
   readonly views?: readonly NamedView[] | undefined
+  /** The statuses that each word of a filter asks for. */
+  readonly statuses: Readonly<Record<string, readonly ViewRun['status'][]>>
 }
 
 /** Counts for the navigation. Each stops at its cap. */
@@ -62,7 +64,9 @@ export interface Capped {
 export interface RunsQuery {
   readonly workflow?: readonly string[]
   readonly version?: string
+  /** Words of `STATUS_WORDS`: `failed` asks for all that did not do what they were started for. */
   readonly status?: readonly string[]
+  /** A whole key, or with a star at its end how keys begin. */
   readonly key?: string
   readonly tag?: readonly string[]
   readonly parent?: string
@@ -239,6 +243,8 @@ export interface Health {
   readonly findings: readonly HealthFinding[]
   /** Runs that were started, and that ended, in the last minute. */
   readonly lastMinute: { readonly started: Capped; readonly ended: Capped }
+  /** Runs that ended in a minute, on the average of each five minutes of the last hour, the oldest first. */
+  readonly lastHour: readonly number[]
   readonly overview: Overview
   readonly workers: WorkerCounts
 }
@@ -248,6 +254,8 @@ export interface HealthFinding {
   readonly sentence: string
   /** The runs that it names. */
   readonly runs: readonly string[]
+  /** The keys of the first of them, and of those that its actions are about. */
+  readonly keys: Readonly<Record<string, string>>
   /** What may be done here about one of these runs, or about another that each names. */
   readonly actions: readonly OfferedHere[]
   /** What may be done only elsewhere, as commands of `belay` to paste into a shell. */

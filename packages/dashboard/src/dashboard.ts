@@ -8,6 +8,7 @@ import { routeHealth } from './routes/health.ts'
 import { routeItems } from './routes/items.ts'
 import { routeLimits } from './routes/limits.ts'
 import { routeMaps } from './routes/maps.ts'
+import { routeNames } from './routes/names.ts'
 import { routeNeeds } from './routes/needs.ts'
 import { routeOverview } from './routes/overview.ts'
 import { routeParked } from './routes/parked.ts'
@@ -75,6 +76,7 @@ export function dashboard(options: DashboardOptions): DashboardHandler {
 
 const ROUTES: readonly ((app: App, served: Served) => void)[] = [
   routeSession,
+  routeNames,
   routeOverview,
   routeRuns,
   routeRepairs,

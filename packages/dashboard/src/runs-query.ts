@@ -1,4 +1,4 @@
-import { type Duration, durationMs, type RunsMatching } from '@belay/workflow'
+import { type Duration, durationMs, type RunsMatching, statusesIn } from '@belay/workflow'
 import type { RunsQuery } from './api.ts'
 import { grouped } from './grouped.ts'
 import { badRequest } from './problem.ts'
@@ -28,17 +28,24 @@ export function matchingText(query: string): RunsMatching {
 /** Throws `RequestError` for values of the wrong form. */
 export function matching(query: Query): RunsMatching {
   return {
-    // The engine names what is no status, and the nearest one.
-    ...given('status', query.status as RunsMatching['status']),
+    ...given('status', query.status && statusesIn(query.status)),
     ...given('workflow', query.workflow),
     ...given('version', wholeNumber('version', onlyOne('version', query.version))),
-    ...given('key', onlyOne('key', query.key)),
+    ...keyed(onlyOne('key', query.key)),
     ...given('tags', query.tag),
     ...given('parentId', onlyOne('parent', query.parent)),
     ...given('waitingFor', waitingFor(onlyOne('waits', query.waits))),
     ...given('createdAfter', instantOf('since', onlyOne('since', query.since))),
     ...given('createdBefore', instantOf('until', onlyOne('until', query.until))),
   }
+}
+
+/** A star at its end stands for any end of a key. */
+function keyed(key: string | undefined): Pick<RunsMatching, 'key' | 'keyPrefix'> {
+  if (key === undefined) return {}
+  if (!key.endsWith('*')) return { key }
+  if (key === '*') throw badRequest('key takes how a key begins before the star, like order:91*.')
+  return { keyPrefix: key.slice(0, -1) }
 }
 
 export function given<Name extends string, Value>(

@@ -5,6 +5,8 @@ import type { Settings, Viewer } from './options.ts'
 import { badRequest, notFound, RequestError } from './problem.ts'
 import { checkedQuery } from './query.ts'
 import { Shared } from './shared.ts'
+import { LastHour } from './view/last-hour.ts'
+import { RunKeys } from './view/run-keys.ts'
 import { type Texts, textsFor } from './view/texts.ts'
 
 /** The application: each request carries its viewer. */
@@ -17,6 +19,8 @@ const GRAPHS_MAX = 200
 export class Served {
   readonly settings: Settings
   readonly shared = new Shared()
+  readonly keys = new RunKeys()
+  readonly lastHour = new LastHour()
   readonly #graphs = new Map<string, readonly WorkflowStep[]>()
 
   constructor(settings: Settings) {

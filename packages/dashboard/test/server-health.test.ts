@@ -2,6 +2,7 @@ import { define, type Finding } from '@belay/workflow'
 import { describe, expect, test, vi } from 'vitest'
 import type { Health } from '../src/api.ts'
 import { helpFor } from '../src/view/finding-help.ts'
+import { LastHour } from '../src/view/last-hour.ts'
 import { opened, read } from './setup/calls.ts'
 import { STATUSES } from './setup/statuses.ts'
 import { testStore } from './setup/store.ts'
@@ -55,7 +56,7 @@ describe('what helps against a finding', () => {
       commands: [
         "belay retry --workflow 'send invoice' --version 5 --since 2026-11-24T16:01:00.000Z --reason '…'",
       ],
-      query: 'workflow=send+invoice&version=5&status=failed&status=compensated',
+      query: 'workflow=send+invoice&version=5&status=failed-only&status=compensated',
     })
   })
 
@@ -108,4 +109,37 @@ test('a viewer who may not retry is told so at the finding; started and ended ru
   const { lastMinute, findings } = await health([])
   expect(findings[0]?.actions.every(({ verb, denied }) => verb === 'retry' && denied)).toBe(true)
   expect(lastMinute).toEqual({ started: { count: 3, capped: false }, ended: { count: 3, capped: false } })
+})
+
+test('the last hour is counted from rows, each five minutes once', async () => {
+  const asked: number[] = []
+  const count = async (from: number, until: number) => {
+    expect(until - from).toBe(300_000)
+    asked.push(from)
+    return asked.length * 5
+  }
+  const hour = new LastHour()
+  const now = Date.UTC(2026, 2, 1, 12, 3)
+  const ended = (at: number) => hour.ended(count, at)
+
+  const twelve = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]
+  expect(await ended(now)).toEqual(twelve)
+  expect(asked[0]).toBe(Date.UTC(2026, 2, 1, 11, 0))
+  expect(await ended(now + 60_000)).toEqual(twelve)
+  expect(await ended(now + 300_000)).toEqual([...twelve.slice(1), 13])
+})
+
+test('a finding names runs by their keys', async () => {
+  const store = await testStore()
+  const worker = store.engine({ workflows: [STATUSES.failed] })
+  await worker.start()
+  for (const key of ['order:1', 'order:2', 'order:3']) {
+    await (await worker.run(STATUSES.failed, undefined, { key })).result().catch(() => {})
+  }
+  const handler = opened({ engine: store.engine() })
+  await vi.waitFor(async () => {
+    const { findings } = await read<Health>(handler, 'health')
+    expect(Object.values(findings[0]!.keys).toSorted()).toEqual(['order:1', 'order:2', 'order:3'])
+    for (const id of findings[0]!.runs) expect(findings[0]!.sentence).not.toContain(id)
+  }, 20_000)
 })

@@ -36,7 +36,9 @@ describe('limits', () => {
     expect(more).toBe(false)
     const { first } = limits[0]!.lines[0]!
     const line = { waitingFor: { limit: 'payments', key: 'acme' } } as const
-    expect((await at.worker.runs.list(line)).map(({ id }) => id)).toContain(first!.runId)
+    const waiting = await at.worker.runs.list(line)
+    expect(waiting.find(({ id }) => id === first!.runId)?.key).toBe(first!.runKey)
+    expect(first!.runKey).toMatch(/^charge:/)
     const one = await read<LimitPage>(handler, 'limits/payments')
     expect(one).toEqual(limits[0])
     const { runs } = await read<RunsPage>(handler, 'runs?waits=payments')

@@ -1,4 +1,4 @@
-import { define } from '@belay/workflow'
+import { define, FAILED_STATUSES } from '@belay/workflow'
 import pg from 'pg'
 import { beforeAll, describe, expect, test, vi } from 'vitest'
 import type {
@@ -34,7 +34,10 @@ beforeAll(async () => {
 
 describe('reads', () => {
   test('the session tells who looks and what they may do', async () => {
-    expect(await read<Session>(blind, 'session')).toEqual({ by: 'ada', can: ['runs.cancel'], title: 'Belay' })
+    expect(await read<Session>(blind, 'session')).toMatchObject({
+      ...{ by: 'ada', can: ['runs.cancel'], title: 'Belay' },
+      statuses: { failed: FAILED_STATUSES, 'failed-only': ['failed'], undone: ['compensated'] },
+    })
     expect((await read<Session>(all, 'session')).can).toContain('payloads.read')
   })
 
@@ -100,14 +103,29 @@ describe('reads', () => {
     ])
     expect(await keys('key=order:9183&tag=tenant:7&workflow=fulfil-order&version=3')).toEqual(['order:9183'])
     expect(await keys('tag=tenant:8')).toEqual([])
+    expect(await keys('key=order:918*')).toHaveLength(4)
+    expect(await keys('key=order:918*&status=undone')).toEqual(['order:9184'])
+    expect(await keys('key=order:919*')).toEqual([])
     expect(await keys('since=1h')).toHaveLength(4)
     expect(await keys('until=1h')).toEqual([])
     const counts = await read<RunCounts>(all, 'runs/counts?tag=tenant:7&since=1h')
     expect(counts).toMatchObject({ waiting: { count: 2 }, compensated: { count: 1 } })
   })
 
+  test('the words of the screen are filters, and failed asks for all that did not do what they were for', async () => {
+    const keys = async (query: string) =>
+      (await read<RunsPage>(all, `runs?${query}`)).runs.map(({ key }) => key)
+    expect(await keys('status=failed&since=1h')).toEqual(['order:9185', 'order:9184'])
+    expect(await keys('status=failed-only')).toEqual([])
+    expect(await keys('status=undone')).toEqual(['order:9184'])
+    expect(await keys('status=undo%20parked')).toEqual(['order:9185'])
+    expect(await keys('status=Undo+parked&status=Waiting')).toHaveLength(3)
+  })
+
   test.each([
-    ['status=wating', /"waiting"/],
+    ['status=wating', /No run has a status "wating". Did you mean "waiting"?/],
+    ['status=undonne', /Did you mean "undone"?/],
+    ['key=*', /how a key begins/],
     ['stauts=waiting', /no query "stauts"/],
     ['limit=101', /1 to 100/],
     ['limit=x', /whole number/],

@@ -16,7 +16,7 @@ const HEADERS = {
 /** An engine whose reads throw this. */
 function failing(error: unknown): Engine {
   const fail = () => Promise.reject(error)
-  return { explain: fail, runs: { list: fail } } as unknown as Engine
+  return { explain: fail, runs: { list: fail }, workers: { list: fail } } as unknown as Engine
 }
 
 afterEach(() => {

@@ -3,7 +3,7 @@ import type { WaitingPage } from '../src/api/waiting.ts'
 import type { ActionResult } from '../src/api.ts'
 import type { DashboardHandler } from '../src/index.ts'
 import { get, opened, post, read } from './setup/calls.ts'
-import { HOSTILE, type Waits, waits } from './setup/waiting.ts'
+import { EXPENSE, HOSTILE, type Waits, waits } from './setup/waiting.ts'
 
 describe('what waits for somebody', () => {
   let at: Waits
@@ -36,6 +36,31 @@ describe('what waits for somebody', () => {
     expect(found.map(({ step }) => step)).toEqual(['handedOver'])
     expect((await get(handler, 'waiting?step=x')).status).toBe(400)
     expect((await get(handler, 'waiting', { method: 'DELETE' })).status).toBe(405)
+  })
+
+  test('an approval tells what is decided: plain fields of the input, redacted, or only tags', async () => {
+    const decided = async (dashboard: DashboardHandler) => {
+      const { waits: found } = await read<WaitingPage>(dashboard, 'waiting')
+      return found.map((wait) => [wait.step, wait.decided])
+    }
+    const fields = [
+      { name: 'amount', value: '420' },
+      { name: 'purpose', value: EXPENSE.purpose },
+    ]
+    const tags = ['team:4']
+    const none = { fields: [], tags: [] }
+    expect(await decided(handler)).toEqual([
+      ['handedOver', undefined],
+      ['manager', { fields, tags }],
+      ['finance', { fields, tags }],
+      ['boss', none],
+    ])
+    const blind = opened({ engine: at.worker }, ['approvals.decide'])
+    expect((await decided(blind))[1]).toEqual(['manager', { fields: [], tags }])
+    const redact = (payload: unknown) => ({ ...Object(payload), purpose: undefined })
+    const redacted = opened({ engine: at.worker, redact })
+    expect((await decided(redacted))[1]).toEqual(['manager', { fields: [fields[0]], tags }])
+    expect(await (await get(blind, 'waiting')).text()).not.toContain('Bern')
   })
 
   test('says what a viewer may not do', async () => {

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { parse, searchOf, termsOf, textOf, united, without } from '../ui/src/runs/filter.ts'
 import { PAGE, settle } from '../ui/src/runs/settle.ts'
-import { newerRun, RUNS } from './setup/answers.ts'
+import { needed } from '../ui/src/screens.ts'
+import { ANSWERS, newerRun, RUNS } from './setup/answers.ts'
 
 describe('a filter as text', () => {
   it('a value may hold colons and, in quotes, spaces', () => {
@@ -31,6 +32,14 @@ describe('a filter as text', () => {
 
   it('what is no field of a filter stays out of it', () => {
     expect(termsOf('before=01a2&status=&nonsense=1')).toEqual([])
+  })
+})
+
+describe('what needs a person', () => {
+  it('counts runs that are parked going forward, as the view of Runs with that name does', () => {
+    const { overview } = ANSWERS
+    expect(needed(overview)).toEqual({ count: 47 + 6 + 3 + 3, capped: false })
+    expect(needed({ ...overview, liveRuns: {} })).toEqual({ count: 47 + 3 + 3, capped: false })
   })
 })
 

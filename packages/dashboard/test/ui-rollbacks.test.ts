@@ -37,7 +37,9 @@ onScreen('parked undos', () => {
 
   it('tells of each cause what it is, what stays, and where all its runs are', async () => {
     const { page } = await open()
-    expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('10 parked undos in 3 groups')
+    expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe(
+      '9 runs with 10 parked undos, in 3 groups',
+    )
     await orders(page)
       .getByText('Still in the world: 14 effects of 7 runs. The undo was tried 1 time in each.')
       .waitFor()
@@ -82,7 +84,9 @@ onScreen('parked undos', () => {
     )
     await page.goto(`${url}rollbacks`)
     await page.getByText('Read 200 of 1,000+ parked runs. The others follow.').waitFor()
-    expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('10+ parked undos in 3 groups')
+    expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe(
+      '1,000+ runs with parked undos, in 3 groups',
+    )
     await orders(page).getByRole('button', { name: 'Retry 7…' }).click()
     await page.getByRole('alert').getByText(HOSTILE).waitFor()
   })
@@ -102,7 +106,7 @@ onScreen('parked undos', () => {
     await press(page, 'Enter')
     await page.locator('.repair-steps').getByText('7 runs were told to undo charge again.').waitFor()
     await press(page, 'g', 'b')
-    await page.getByRole('heading', { name: '3 parked undos in 2 groups' }).waitFor()
+    await page.getByRole('heading', { name: '2 runs with 3 parked undos, in 2 groups' }).waitFor()
     await pressUntil(page, 'Tab', async () => {
       if (await isAt(page, 'Still in the world', 'details:not([open])')) await press(page, 'Enter')
       return (await page.locator('.cause details:not([open])').count()) === 0

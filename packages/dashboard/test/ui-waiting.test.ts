@@ -50,6 +50,31 @@ onScreen('waiting', () => {
     expect(complaints()).toEqual([])
   })
 
+  it('several are decided with one comment, each with what it is about', async () => {
+    const own = await waits()
+    const { page, complaints } = await pageAt(`${await startPages(own.worker)}waiting`, {}, (shownPage) =>
+      shownPage.getByRole('row').nth(1),
+    )
+    expect(await row(page, 'finance').textContent()).toContain('amount 420')
+    await page.getByLabel('Select finance of expense:1').check()
+    await page.getByLabel(`Select boss of ${HOSTILE}`).check()
+    await page.getByRole('region', { name: 'Selected approvals' }).getByText('Approve').click()
+    const dialog = page.getByRole('dialog', { name: 'Approve 2 steps' })
+    expect(await dialog.textContent()).toContain('purpose a train to Bern')
+    expect(await dialog.getByRole('button', { name: 'Approve' }).isDisabled()).toBe(true)
+    expect(await axeFindings(page, 'dialog')).toEqual([])
+    await dialog.getByLabel('Comment, kept with the decision (needed)').fill('checked by phone')
+    await press(page, 'Enter')
+    await dialog.getByText('2 steps approved.').waitFor()
+    await press(page, 'Escape')
+    await row(page, 'finance').waitFor({ state: 'detached' })
+    for (const id of [own.ids['expense:1'], own.ids.hostile]) {
+      const [entry] = await own.worker.runs.history(id)
+      expect(entry!.change).toMatchObject({ approved: true, by: 'ada', comment: 'checked by phone' })
+    }
+    expect(complaints()).toEqual([])
+  })
+
   it('who sends a decision before the dry run has answered is not ignored', async () => {
     const { page, complaints } = await open()
     const letGo = await holdDryRuns(page)

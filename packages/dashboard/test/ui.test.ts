@@ -47,7 +47,7 @@ const CASES: readonly Case[] = [
     name: 'runs-error',
     path: 'runs',
     given: fails({ 'runs?': failing(400, 'bad_request', 'since: “soon” is no span of time.') }),
-    shows: 'This could not be read',
+    shows: 'since: “soon” is no span of time.',
     expected: REFUSED,
   },
   {

@@ -15,6 +15,8 @@ export interface StepOutcome {
   readonly skipped: string | undefined
   /** From the begin of the first attempt of the newest round to the end of its last one. Undefined if either is not known. */
   readonly tookMs: number | undefined
+  /** From the begin of its run to where it failed for good. */
+  readonly failedAt: number | undefined
 }
 
 /** A step of two runs: `before` is that of the first one. */
@@ -46,6 +48,7 @@ function outcomeOf(run: ViewRun, step: ViewStep): StepOutcome {
     attempts: step.attempts,
     undoAttempts: step.undo?.attempts ?? 0,
     skipped: step.skipped,
+    failedAt: state.forward === 'failed' ? (last?.endAt ?? run.readAt) - run.createdAt : undefined,
     tookMs: first?.attempt === 1 && last?.endAt !== undefined ? last.endAt - first.startAt : undefined,
   }
 }
@@ -60,13 +63,23 @@ function differencesOf({ a, b }: Pick<ComparedStep, 'a' | 'b'>): ComparedStep['d
   ]
 }
 
-/** Where two runs part, as one sentence. An undo follows from what went forward, and begins with the last step. */
+/** Where two runs part, as one sentence: at the step that failed first in one of them alone. An undo follows from what went forward, and begins with the last step. */
 export function partingText(steps: readonly ComparedStep[]): string {
   const first =
+    firstFailed(steps) ??
     steps.find(({ a, b }) => a?.state.forward !== b?.state.forward || a?.attempts !== b?.attempts) ??
     steps.findLast(({ differs }) => differs.length > 0)
   if (first === undefined) return 'They do not part: each step has the same state after as many attempts.'
   return `They part at ${first.name}: A ${outcomeText(first.a)}, B ${outcomeText(first.b)}.`
+}
+
+function firstFailed(steps: readonly ComparedStep[]): ComparedStep | undefined {
+  const failedAt = ({ a, b }: ComparedStep) => {
+    if (a?.state.forward === b?.state.forward) return undefined
+    return a?.failedAt ?? b?.failedAt
+  }
+  const failed = steps.filter((step) => failedAt(step) !== undefined)
+  return failed.toSorted((one, other) => failedAt(one)! - failedAt(other)!)[0]
 }
 
 const UNDO = {

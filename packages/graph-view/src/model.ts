@@ -71,7 +71,7 @@ export interface ViewStep {
   /** When it is due, for a retry or a timer. */
   readonly dueAt?: number | undefined
   readonly workerId?: string | undefined
-  /** Name and message of its newest error. */
+  /** Name and message of its error, as long as nothing has repaired it; of a map, that of an item which fails. */
   readonly error?: string | undefined
   /** Why it was skipped, in words. */
   readonly skipped?: string | undefined

@@ -8,6 +8,7 @@ import {
   partingText,
   svgText,
   unite,
+  type ViewRun,
 } from '../src/index.ts'
 import { randomGraph } from './random.ts'
 import { approval, completed, hostile, mapped, parked, undone } from './runs.ts'
@@ -110,6 +111,24 @@ describe('two runs', () => {
     )
     expect(partingText(compareRuns(approval, completed))).toMatchInlineSnapshot(
       `"They part at reserveStock: A does not have it, B completed it at the first attempt."`,
+    )
+  })
+
+  test('part at the step that failed first, however many others differ before it', () => {
+    const at = (name: string, status: 'completed' | 'failed', endAt: number, attempts = 1) => ({
+      ...step(name),
+      ...{ status, attempts, round: 1, failures: 0, losses: 0, kept: false },
+      known: [
+        { direction: 'forward' as const, round: 1, attempt: attempts, startAt: 0, endAt, ended: status },
+      ],
+    })
+    const run = (steps: ViewRun['steps']): ViewRun => ({
+      ...{ id: 'r', workflow: 'w', version: 1, status: 'failed', createdAt: 0, readAt: 99, rounds: 1, steps },
+    })
+    const good = run([at('a', 'completed', 1), at('b', 'completed', 2), at('c', 'completed', 3)])
+    const bad = run([at('a', 'completed', 9, 3), at('b', 'failed', 8), at('c', 'failed', 5)])
+    expect(partingText(compareRuns(good, bad))).toBe(
+      'They part at c: A completed it at the first attempt, B failed at it at the first attempt.',
     )
   })
 

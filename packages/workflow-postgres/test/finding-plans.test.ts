@@ -42,6 +42,10 @@ const LISTS: readonly (readonly [Omit<RunFilter, 'limit'>, number])[] = [
   [{ finishedAfter: agoMs(100 * HOUR) }, 10_001 + 250],
   // The history has one version. Its ids begin with the time: 8 digits span 65.536 seconds, 7 runs.
   [{ version: 1 }, 100],
+  // Read once to count them and once to sort them: 111 keys begin so. Each run has a key that begins so: a walk soon finds the newest.
+  [{ keyPrefix: 'run:123' }, 2 * 111 + 50],
+  [{ keyPrefix: 'run:123', workflow: ['w'], status: ['failed'] }, 2 * 111 + 50],
+  [{ keyPrefix: 'run:' }, 10_001 + 600],
   [{ idPrefix: prefix(50 * HOUR, 8) }, 20],
   [{ idPrefix: prefix(50 * HOUR, 8), workflow: ['w'] }, 30],
   [{ idPrefix: prefix(50 * HOUR, 8), workflow: ['w'], status: ['completed', 'failed'] }, 30],
@@ -87,10 +91,10 @@ describe.each(servers)('finding runs on $name', ({ url }) => {
     await run('alter table belay.workflow_runs set (autovacuum_enabled = false)')
     await run(`
 insert into belay.workflow_definitions (version, created_at, name, checksum, shape) values (1, now(), 'w', '', '{}');
-insert into belay.workflow_runs (id, definition_id, open_steps, created_at, finished_at, status, stop, cause, workflow, tags)
+insert into belay.workflow_runs (id, definition_id, open_steps, created_at, finished_at, status, stop, cause, workflow, key, tags)
 select (lpad(to_hex(made.ms), 12, '0') || '7000' || lpad(to_hex(n), 16, '8'))::uuid, 1, 0, to_timestamp(made.ms / 1000.0),
   to_timestamp(made.ms / 1000.0 + 2), case when n % 10 = 0 then 'failed' else 'completed' end,
-  case when n % 10 = 0 then 'failure' end, case when n % 10 = 0 then '{}'::json end, 'w',
+  case when n % 10 = 0 then 'failure' end, case when n % 10 = 0 then '{}'::json end, 'w', 'run:' || n,
   array['rare:' || n % 400] || case when n % 2 = 0 then array['common'] else '{}' end
 from generate_series(0, ${RUNS - 1}) n
 cross join lateral (select ${NEWEST_AT} - 10000::bigint * (${RUNS - 1} - n) as ms) made;`)

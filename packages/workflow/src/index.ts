@@ -6,7 +6,13 @@ export type {
   TransactionOptions,
   TypedTransaction,
 } from './adapter/index.ts'
-export { FAILED_STATUSES, STATUS_WORDS, type StatusWord, statusesOf } from './adapter/status-words.ts'
+export {
+  FAILED_STATUSES,
+  STATUS_WORDS,
+  type StatusWord,
+  statusesIn,
+  statusesOf,
+} from './adapter/status-words.ts'
 export type { RunCause, SerialisedError, SettledError } from './cause.ts'
 export type { Clock, Recurrence, Timer } from './clock.ts'
 export * from './definition/index.ts'

@@ -41,7 +41,9 @@ export interface LimitLine {
   readonly key: string
   readonly inUse: number
   readonly waiting: number
-  readonly first?: { readonly runId: string; readonly since: number } | undefined
+  readonly first?:
+    | { readonly runId: string; readonly runKey?: string | undefined; readonly since: number }
+    | undefined
 }
 
 export interface LimitChange {

@@ -23,4 +23,12 @@ export interface Wait {
   /** When its time limit is. Undefined if it has none. */
   readonly until?: number | undefined
   readonly actions: readonly OfferedHere[]
+  /** Of an approval: what is to be decided. Undefined until its run was read. */
+  readonly decided?: Decided | undefined
+}
+
+export interface Decided {
+  /** The first plain fields of the run's input, redacted by the host; empty for a viewer without `payloads.read`. */
+  readonly fields: readonly { readonly name: string; readonly value: string }[]
+  readonly tags: readonly string[]
 }

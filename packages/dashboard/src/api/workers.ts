@@ -59,6 +59,8 @@ export interface Holds {
 
 export interface HeldStep {
   readonly runId: string
+  /** The run's key. */
+  readonly key?: string | undefined
   readonly workflow: string
   readonly version: number
   readonly step: string

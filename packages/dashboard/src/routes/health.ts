@@ -34,23 +34,31 @@ export function forViewer<Page extends { readonly findings: readonly SharedFindi
   return { ...page, findings }
 }
 
-async function healthOf({ engine }: Served, texts: Texts): Promise<SharedHealth> {
+async function healthOf(served: Served, texts: Texts): Promise<SharedHealth> {
   const begun = performance.now()
-  const [report, counts, workers, lastMinute] = await Promise.all([
+  const { engine } = served
+  const [report, counts, workers, lastMinute, lastHour] = await Promise.all([
     engine.doctor({ quote: texts.quote }),
     countsOf(engine),
     workersOf(engine),
     lastMinuteOf(engine),
+    served.lastHour.ended(endedIn(engine), Date.now()),
   ])
-  const findings = report.findings.map(healthFinding)
+  const findings = await healthFindings(served, report.findings)
   return {
     readAt: counts.readAt,
     tookMs: Math.round(performance.now() - begun),
     findings,
     lastMinute,
+    lastHour,
     overview: { ...counts, workers: liveIn(workers), ...findingCounts(report.findings) },
     workers: workerCounts(workers),
   }
+}
+
+function endedIn({ runs }: Engine) {
+  return async (finishedAfter: number, finishedBefore: number) =>
+    (await runs.count({ finishedAfter, finishedBefore })).count
 }
 
 async function lastMinuteOf({ runs }: Engine): Promise<Health['lastMinute']> {
@@ -62,13 +70,34 @@ async function lastMinuteOf({ runs }: Engine): Promise<Health['lastMinute']> {
   return { started, ended }
 }
 
-export function healthFinding(finding: Finding): SharedFinding {
-  return {
-    type: finding.type,
-    sentence: withoutCredentials(sentenceOf(finding)),
-    runs: runsIn(finding),
-    ...helpFor(finding),
-  }
+/** As many as the page shows of a finding, and its sentence names. */
+const NAMED_MAX = 5
+
+/** With keys in place of ids. */
+export async function healthFindings(
+  { engine, keys }: Served,
+  findings: readonly Finding[],
+): Promise<readonly SharedFinding[]> {
+  const shared = findings.map((finding) => ({ finding, runs: runsIn(finding), help: helpFor(finding) }))
+  const named = shared.flatMap(({ runs, help }) => [
+    ...runs.slice(0, NAMED_MAX),
+    ...help.actions.map(({ run }) => run),
+  ])
+  const known = await keys.of(engine, named)
+  return shared.map(({ finding, runs, help }) => {
+    const own = [...runs, ...help.actions.map(({ run }) => run)].filter((id) => known[id] !== undefined)
+    return {
+      type: finding.type,
+      sentence: withKeys(withoutCredentials(sentenceOf(finding)), known),
+      runs,
+      keys: Object.fromEntries(own.map((id) => [id, known[id]!])),
+      ...help,
+    }
+  })
+}
+
+function withKeys(sentence: string, keys: Readonly<Record<string, string>>): string {
+  return Object.entries(keys).reduce((text, [id, key]) => text.replaceAll(id, () => key), sentence)
 }
 
 function sentenceOf({ message, remedy }: Finding): string {

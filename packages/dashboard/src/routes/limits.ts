@@ -16,7 +16,7 @@ const CHANGES_MAX = 20
 /** Limits with their lines, and changes of them. */
 export function routeLimits(app: App, served: Served): void {
   const changes = new Map<string, readonly LimitChange[]>()
-  const read = (limit: LimitSnapshot, most: number) => limitPage(served.engine, limit, most, changes)
+  const read = (limit: LimitSnapshot, most: number) => limitPage(served, limit, most, changes)
   app
     .get('/api/limits', async (call) => {
       queryOf(call, [])
@@ -73,13 +73,17 @@ async function allLimits(
 }
 
 async function limitPage(
-  engine: Engine,
+  { engine, keys }: Served,
   limit: LimitSnapshot,
   most: number,
   changes: ReadonlyMap<string, readonly LimitChange[]>,
 ): Promise<LimitPage> {
   const { name, concurrency, rateLimit, declared, set, inUse, waiting, pushedBackUntil } = limit
   const lines = await engine.limits.lines(name, { limit: most + 1 })
+  const known = await keys.of(
+    engine,
+    lines.flatMap(({ first }) => first?.runId ?? []),
+  )
   return {
     ...{ name, inUse, waiting },
     slots: concurrency,
@@ -88,7 +92,7 @@ async function limitPage(
     pushedBackUntil: pushedBackUntil?.getTime(),
     lines: lines.slice(0, most).map(({ first, ...line }) => ({
       ...line,
-      first: first && { runId: first.runId, since: first.since.getTime() },
+      first: first && { runId: first.runId, runKey: known[first.runId], since: first.since.getTime() },
     })),
     more: lines.length > most,
     changes: changes.get(name) ?? [],

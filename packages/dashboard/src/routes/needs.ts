@@ -3,7 +3,7 @@ import { notAllowed } from '../problem.ts'
 import { type App, queryOf, type Served } from '../served.ts'
 import { storeNow } from '../store-now.ts'
 import type { Texts } from '../view/texts.ts'
-import { forViewer, healthFinding } from './health.ts'
+import { forViewer, healthFindings } from './health.ts'
 import { findingsOf, isOther } from './overview.ts'
 
 /** Findings that are no parked undos. */
@@ -21,5 +21,5 @@ export function routeNeeds(app: App, served: Served): void {
 
 async function pageOf(served: Served, texts: Texts) {
   const [readAt, { findings }] = await Promise.all([storeNow(served.engine), findingsOf(served, texts)])
-  return { readAt, findings: findings.filter(isOther).map(healthFinding) }
+  return { readAt, findings: await healthFindings(served, findings.filter(isOther)) }
 }

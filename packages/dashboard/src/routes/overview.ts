@@ -4,7 +4,8 @@ import { notAllowed } from '../problem.ts'
 import { type App, queryOf, type Served } from '../served.ts'
 import type { Texts } from '../view/texts.ts'
 
-const APPROVALS_MAX = 100
+/** As many as the screen of approvals reads: both tell the same number. */
+export const APPROVALS_MAX = 500
 export const WORKERS_MAX = 1_000
 /** Looking for findings costs more than counting. */
 const FINDINGS_FRESH_MS = 30_000

@@ -6,16 +6,20 @@ import { notAllowed } from '../problem.ts'
 import { onlyOne } from '../query.ts'
 import { type App, type Call, queryOf, type Served } from '../served.ts'
 import { storeNow } from '../store-now.ts'
+import { DecidedRuns } from '../view/decided.ts'
+import type { Texts } from '../view/texts.ts'
+import { APPROVALS_MAX } from './overview.ts'
 
-const WAITS_MAX = 500
 const FRESH_MS = 2_000
 
 /** What waits for a decision or a signal. */
 export function routeWaiting(app: App, served: Served): void {
+  const decided = new DecidedRuns()
   app
     .get('/api/waiting', async (call) => {
       const workflow = onlyOne('workflow', queryOf(call, ['workflow']).workflow)
-      const read = () => waitsOf(served.engine, workflow)
+      const read = (texts: Texts) =>
+        waitsOf(served.engine, workflow, (ids) => decided.of(served.engine, ids, texts))
       const found = await served.read(call, `waiting ${workflow ?? ''}`, read, FRESH_MS)
       const waits = found.waits.map((wait) => ({ ...wait, actions: offered(wait, call) }))
       return Response.json({ ...found, waits } satisfies WaitingPage)
@@ -27,23 +31,31 @@ export function routeWaiting(app: App, served: Served): void {
 
 type Found = Omit<Wait, 'actions'>
 
-async function waitsOf(engine: Engine, workflow: string | undefined) {
-  const filter = { ...(workflow === undefined ? {} : { workflow }), limit: WAITS_MAX + 1 }
+async function waitsOf(
+  engine: Engine,
+  workflow: string | undefined,
+  decidedOf: (runIds: readonly string[]) => ReturnType<DecidedRuns['of']>,
+) {
+  const filter = { ...(workflow === undefined ? {} : { workflow }), limit: APPROVALS_MAX + 1 }
   const [readAt, approvals, signals] = await Promise.all([
     storeNow(engine),
     engine.approvals.pending(filter),
     engine.signals.pending(filter),
   ])
-  const waits = [...waitsIn('approval', approvals), ...waitsIn('signal', signals)]
+  const waits = [...waitsIn('approval', approvals), ...waitsIn('signal', signals)].toSorted(byLimit)
+  const decided = await decidedOf(waits.flatMap(({ kind, runId }) => (kind === 'approval' ? runId : [])))
   return {
     readAt,
-    waits: waits.toSorted(byLimit),
-    more: Math.max(approvals.length, signals.length) > WAITS_MAX,
+    waits: waits.map((wait) => ({
+      ...wait,
+      ...(wait.kind === 'approval' && { decided: decided.get(wait.runId) }),
+    })),
+    more: Math.max(approvals.length, signals.length) > APPROVALS_MAX,
   }
 }
 
 function waitsIn(kind: Wait['kind'], pending: readonly PendingApproval[]): readonly Found[] {
-  return pending.slice(0, WAITS_MAX).map(({ since, timeoutAt, ...wait }) => ({
+  return pending.slice(0, APPROVALS_MAX).map(({ since, timeoutAt, ...wait }) => ({
     ...wait,
     kind,
     since: since.getTime(),

@@ -1,4 +1,4 @@
-import type { Engine, WorkerSnapshot } from '@belay/workflow'
+import type { WorkerSnapshot } from '@belay/workflow'
 import type { Holds, UnservedVersion, Worker, WorkerCounts, WorkersPage } from '../api/workers.ts'
 import { notAllowed, notFound, withoutCredentials } from '../problem.ts'
 import { type App, queryOf, type Served } from '../served.ts'
@@ -28,7 +28,7 @@ export function routeWorkers(app: App, served: Served): void {
       queryOf(call, [])
       const id = call.req.param('id')
       if (!ID.test(id)) throw notFound('That is no id of a worker.')
-      return Response.json(await served.read(call, `holds ${id}`, () => holdsOf(served.engine, id)))
+      return Response.json(await served.read(call, `holds ${id}`, () => holdsOf(served, id)))
     })
     .all(onlyGet)
 }
@@ -87,7 +87,7 @@ function workerOf(worker: WorkerSnapshot): Worker {
   }
 }
 
-async function holdsOf(engine: Engine, id: string): Promise<Holds> {
+async function holdsOf({ engine, keys }: Served, id: string): Promise<Holds> {
   const [held, readAt] = await Promise.all([
     engine.workers.holds(id, { limit: HELD_READ_MAX }),
     storeNow(engine),
@@ -98,5 +98,11 @@ async function holdsOf(engine: Engine, id: string): Promise<Holds> {
     since: since.getTime(),
   }))
   steps.sort((one, other) => one.since - other.since)
-  return { readAt, steps: steps.slice(0, HELD_MAX), more: steps.length > HELD_MAX }
+  const shown = steps.slice(0, HELD_MAX)
+  const known = await keys.of(
+    engine,
+    shown.map(({ runId }) => runId),
+  )
+  const named = shown.map((step) => ({ ...step, key: known[step.runId] }))
+  return { readAt, steps: named, more: steps.length > HELD_MAX }
 }

@@ -88,7 +88,7 @@ export function moveCommand(workflow: string, from: number, to: number): string 
 const LIVE = ['scheduled', 'running', 'waiting', 'parked', 'paused', 'compensating', 'compensation_failed']
 const STATUSES: Readonly<Partial<Record<Finding['type'], readonly string[]>>> = {
   paused_runs: ['paused'],
-  failing_runs: ['failed', 'compensated'],
+  failing_runs: ['failed-only', 'compensated'],
   version_without_worker: LIVE,
   growing_queue: LIVE,
   overdue_steps: LIVE,

@@ -59,7 +59,7 @@ export function isFailing(item: StepSnapshot): boolean {
 }
 
 /** How an item fails, if it does: for good, or until its next attempt. */
-function failureOf(
+export function failureOf(
   item: StepSnapshot,
 ): { state: ItemErrorGroup['state']; error: SerialisedError; at: number | undefined } | undefined {
   const { status, error, failures, finishedAt, undo } = item

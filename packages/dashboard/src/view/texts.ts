@@ -6,6 +6,8 @@ export interface Texts {
   readonly isShown: boolean
   /** Name and message, or name and code. */
   error(error: ErrorToTell, step?: string): string
+  /** Undefined for a viewer who may not see payloads. */
+  input(input: unknown): unknown
   /** For the engine's sentences. A host that redacts payloads has no place for a note: it is left out. */
   readonly quote: Quote
 }
@@ -17,10 +19,11 @@ export type Redact = (payload: unknown, place: Place) => unknown
 export function textsFor(isShown: boolean, redact: Redact | undefined): Texts {
   if (!isShown) {
     const error: Texts['error'] = (given) => quoteWithoutPayloads({ ...given, what: 'error' })
-    return { isShown, error, quote: quoteWithoutPayloads }
+    return { isShown, error, input: () => undefined, quote: quoteWithoutPayloads }
   }
   const error: Texts['error'] = (given, step) =>
     redact === undefined ? `${given.name}: ${given.message}` : redacted(redact, given, step)
+  const input: Texts['input'] = (given) => (redact === undefined ? given : redact(given, { what: 'input' }))
   const quote: Quote = (quoted) => {
     switch (quoted.what) {
       case 'error':
@@ -33,7 +36,7 @@ export function textsFor(isShown: boolean, redact: Redact | undefined): Texts {
       }
     }
   }
-  return { isShown, error, quote }
+  return { isShown, error, input, quote }
 }
 
 function redacted(redact: Redact, { name, message, code }: ErrorToTell, step?: string): string {

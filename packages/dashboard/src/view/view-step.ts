@@ -1,5 +1,6 @@
 import type { ViewItem, ViewItems, ViewStep } from '@belay/graph-view'
 import type { MapState, RunAttempt, StepSnapshot, StepState, WorkflowStep } from '@belay/workflow'
+import { standingError, standingUndoError } from './standing-error.ts'
 import type { Texts } from './texts.ts'
 import { viewAttempts } from './view-attempts.ts'
 
@@ -27,7 +28,6 @@ export function viewStep({ rows, state, written, kept, texts, childId }: ToView)
   const { own, opener, items } = rows
   // The row that gathers a map's items calls no handler.
   const acts = opener ?? own
-  const { error } = acts
   return {
     ...writtenFacts(own, written),
     ...standing(acts),
@@ -35,7 +35,7 @@ export function viewStep({ rows, state, written, kept, texts, childId }: ToView)
     kind: state.kind,
     status: state.status,
     known: viewAttempts(acts, written, kept, texts),
-    error: error === undefined ? undefined : texts.error(error, own.name),
+    error: standingError(acts, items, { written, texts }),
     skipped: own.skip === undefined ? undefined : skipWords(own.skip),
     kept: own.kept || items.some((item) => item.kept),
     undo: undoOf(acts, texts),
@@ -67,12 +67,13 @@ function standing(step: StepSnapshot) {
   }
 }
 
-function undoOf({ name, undo }: StepSnapshot, texts: Texts): ViewStep['undo'] {
+function undoOf(step: StepSnapshot, texts: Texts): ViewStep['undo'] {
+  const { undo } = step
   if (undo === undefined) return undefined
-  const { attempts, failures, losses, skipped, error, dueAt } = undo
+  const { attempts, failures, losses, skipped, dueAt } = undo
   return {
     ...{ attempts, failures, losses, skipped },
-    error: error === undefined ? undefined : texts.error(error, name),
+    error: standingUndoError(step, texts),
     dueAt: dueAt?.getTime(),
   }
 }

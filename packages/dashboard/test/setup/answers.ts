@@ -1,3 +1,5 @@
+import { STATUS_WORDS, statusesOf } from '@belay/workflow'
+import type { Names } from '../../src/api/names.ts'
 import type {
   Health,
   ListedRun,
@@ -16,6 +18,7 @@ export interface Answers {
   readonly overview: Overview
   readonly health: Health
   readonly counts: RunCounts
+  readonly names: Names
   readonly runs: (query: URLSearchParams) => RunsPage
   readonly run: (name: string) => RunPage | undefined
   /** Of `runs/:id/items…`: what follows the id, and the query. */
@@ -253,7 +256,7 @@ export function pageOf(runs: readonly ListedRun[], query: URLSearchParams): Runs
   const found = all.filter(
     (run) =>
       (statuses.length === 0 || statuses.includes(run.status)) &&
-      (!key || run.key === key) &&
+      (!key || (key.endsWith('*') ? run.key?.startsWith(key.slice(0, -1)) : run.key === key)) &&
       (!before || run.id < before) &&
       (!after || run.id > after),
   )
@@ -291,6 +294,7 @@ const HEALTH: Health = {
   tookMs: 41,
   findings: findingsOn(RUNS),
   lastMinute: { started: count(96), ended: count(94) },
+  lastHour: [60, 72, 88, 91, 90, 85, 20, 44, 96, 99, 97, 95],
   overview: OVERVIEW,
   workers: { live: 3, expired: 1, dead: 1, slots: 60, busy: 37, capped: false },
 }
@@ -341,7 +345,13 @@ export function amongOthers(name: string): RunPage | undefined {
 }
 
 export const ANSWERS: Answers = {
-  session: { by: 'ada@shop.example', can: [], title: 'shop · prod' },
+  session: {
+    by: 'ada@shop.example',
+    can: [],
+    title: 'shop · prod',
+    statuses: Object.fromEntries(STATUS_WORDS.map((word) => [word, statusesOf(word)!])),
+  },
+  names: { workflows: [{ name: 'fulfil-order', steps: ['reserveStock', 'chargeCard'] }] },
   overview: OVERVIEW,
   health: HEALTH,
   counts: {

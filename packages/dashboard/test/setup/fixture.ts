@@ -80,7 +80,7 @@ function answer({ answers, failing, asked }: Fixture, path: string, response: Se
       ? send(response, 404, { code: 'not_found', message: `No run is called “${name}”.` })
       : send(response, 200, found)
   }
-  send(response, 200, answers[root as 'session' | 'overview' | 'health'])
+  send(response, 200, answers[root as 'session' | 'overview' | 'health' | 'names'])
 }
 
 function send(response: ServerResponse, status: number, body: unknown): void {

@@ -21,8 +21,9 @@ export async function limited({ isShared = false } = {}): Promise<Limited> {
   const store = await testStore({ isShared })
   const worker = store.engine({ workflows: [charge], name: 'payments' })
   await worker.start()
-  for (const customer of ['acme', 'acme', 'acme', 'acme', 'acme', 'acme', HOSTILE, HOSTILE, HOSTILE]) {
-    await worker.run(charge, customer)
+  const customers = ['acme', 'acme', 'acme', 'acme', 'acme', 'acme', HOSTILE, HOSTILE, HOSTILE]
+  for (const [index, customer] of customers.entries()) {
+    await worker.run(charge, customer, { key: `charge:${index}` })
   }
   await vi.waitFor(async () => {
     const limit = await worker.limits.get('payments')

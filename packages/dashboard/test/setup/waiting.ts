@@ -14,6 +14,8 @@ const euros = {
   },
 } as const
 
+export const EXPENSE = { amount: 420, purpose: 'a train to Bern', lines: ['ticket'] }
+
 export const HOSTILE = '<img src=x onerror=alert(1)>'
 
 const expense = define('expense', { version: 1 })
@@ -42,7 +44,7 @@ export async function waits({ isShared = false } = {}): Promise<Waits> {
   }
   // One after the other: what has no time limit stands by how long it waits.
   const ids = {
-    'expense:1': await waiting(() => worker.run(expense, undefined, { key: 'expense:1' }), 2),
+    'expense:1': await waiting(() => worker.run(expense, EXPENSE, { key: 'expense:1', tags: ['team:4'] }), 2),
     'parcel:1': await waiting(() => worker.run(parcel, undefined, { key: 'parcel:1' }), 1),
     hostile: await waiting(() => worker.run(hostile, undefined, { key: HOSTILE }), 1),
   }

@@ -24,6 +24,11 @@ export function isNotFound(error: unknown): error is ApiError {
   return error instanceof ApiError && error.status === 404
 }
 
+/** What was asked for is not understood: the message says why. */
+export function isBadRequest(error: unknown): error is ApiError {
+  return error instanceof ApiError && error.status === 400
+}
+
 /** The answer of `GET <base>api/<path>`. Throws an `ApiError`. */
 export async function read<T>(path: string, signal?: AbortSignal): Promise<T> {
   const response = await answerOf(`${BASE}api/${path}`, signal)

@@ -63,7 +63,9 @@ interface ReasonProps {
 export function Reason({ reason, onReason, children }: ReasonProps) {
   return (
     <label>
-      {children}
+      <span>
+        {children} <b>(needed)</b>
+      </span>
       <input
         required
         maxLength={1_000}

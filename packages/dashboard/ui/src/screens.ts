@@ -12,11 +12,12 @@ export interface Screen {
   readonly isHot?: true
 }
 
-/** What only a person can end: parked undos, decisions, and what the doctor finds besides. */
-export function needed({ parkedUndos, approvals, otherFindings = 0 }: Overview): Capped {
+/** What only a person can end: parked runs, of which the undo failed or a step after a point of no return, decisions, and what the doctor finds besides. */
+export function needed({ parkedUndos, approvals, liveRuns, otherFindings = 0 }: Overview): Capped {
+  const counts = [parkedUndos, approvals, ...(liveRuns['parked'] ? [liveRuns['parked']] : [])]
   return {
-    count: parkedUndos.count + approvals.count + otherFindings,
-    capped: parkedUndos.capped || approvals.capped,
+    count: counts.reduce((sum, { count }) => sum + count, otherFindings),
+    capped: counts.some(({ capped }) => capped),
   }
 }
 

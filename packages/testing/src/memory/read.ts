@@ -221,7 +221,7 @@ function named(record: StepRecord, row: StepRow): StepRecord {
 }
 
 function fits(rows: Rows, run: RunRow, conditions: RunConditions): boolean {
-  const { workflow, version, idPrefix, status, key, tags, parentId, waitingFor } = conditions
+  const { workflow, version, idPrefix, status, key, keyPrefix, tags, parentId, waitingFor } = conditions
   const { createdAfter, createdBefore, finishedAfter, finishedBefore } = conditions
   return (
     (workflow === undefined || workflow.includes(run.workflow)) &&
@@ -229,6 +229,7 @@ function fits(rows: Rows, run: RunRow, conditions: RunConditions): boolean {
     (idPrefix === undefined || run.runId.replaceAll('-', '').startsWith(idPrefix)) &&
     (status === undefined || status.includes(shownStatus(rows, run))) &&
     (key === undefined || run.key === key) &&
+    (keyPrefix === undefined || run.key?.startsWith(keyPrefix) === true) &&
     (tags === undefined || hasAll(run, tags)) &&
     (parentId === undefined || run.parent?.runId === parentId.toLowerCase()) &&
     (waitingFor === undefined || waitsFor(rows, run.runId, waitingFor)) &&

@@ -16,13 +16,14 @@ import { waitingStep } from '../rows/waiting-step.ts'
  * that have an index of their own are written so that they cannot use it.
  */
 export function fits(conditions: RunConditions): Sql {
-  const { workflow, version, idPrefix, status, key, tags, parentId, waitingFor } = conditions
+  const { workflow, version, idPrefix, status, key, keyPrefix, tags, parentId, waitingFor } = conditions
   const checks: Sql[] = []
   if (workflow !== undefined) checks.push(sql`(r.workflow = any (${listText(workflow)}::text[])) is true`)
   if (version !== undefined) checks.push(hasVersion(version))
   if (idPrefix !== undefined) checks.push(hasPrefix(idPrefix))
   if (status !== undefined) checks.push(statusFits(status))
   if (key !== undefined) checks.push(sql`(r.key = ${key}) is true`)
+  if (keyPrefix !== undefined) checks.push(sql`starts_with(r.key, ${keyPrefix}) is true`)
   if (parentId !== undefined) checks.push(sql`(r.parent_run_id::text = ${parentId.toLowerCase()}) is true`)
   if (tags !== undefined) checks.push(sql`(${hasTags(tags)}) is true`)
   if (waitingFor !== undefined) checks.push(waitsFor(waitingFor))

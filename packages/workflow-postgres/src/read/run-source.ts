@@ -37,7 +37,7 @@ interface Page {
 const FEW = 10_000
 
 /**
- * Reads from the cheapest source of runs with all these conditions. A key has its own index. Tags and end times have an index too, which is used if
+ * Reads from the cheapest source of runs with all these conditions. A key has its own index. Key prefixes, tags and end times have an index too, which is used if
  * few runs match: this is checked first, up to a limit. In all other cases it walks from the newest run on, in the order of an index: by workflow and
  * status, or by id alone.
  */
@@ -50,7 +50,7 @@ export async function readFrom<Answer>(
   if (key !== undefined) return read(connection, keyed(key))
   if (parentId !== undefined) return read(connection, childrenOf(parentId))
   if (waitingFor !== undefined) return read(connection, waitingIn(waitingFor))
-  if (!isByTagsOrTimes(conditions)) return read(connection, WALKED)
+  if (!mayBeNear(conditions)) return read(connection, WALKED)
   return connection.transaction(async (transaction) => {
     for (const { by, runs } of nearRuns(conditions)) {
       await searchBy(transaction, by)
@@ -63,23 +63,25 @@ export async function readFrom<Answer>(
   })
 }
 
-function isByTagsOrTimes(others: RunConditions): boolean {
-  const { tags, createdAfter, createdBefore, finishedAfter, finishedBefore } = others
-  return [tags, createdAfter, createdBefore, finishedAfter, finishedBefore].some(
+function mayBeNear(others: RunConditions): boolean {
+  const { keyPrefix, tags, createdAfter, createdBefore, finishedAfter, finishedBefore } = others
+  return [keyPrefix, tags, createdAfter, createdBefore, finishedAfter, finishedBefore].some(
     (condition) => condition !== undefined,
   )
 }
 
 /**
  * Restricts the indexes that the planner may use in the rest of the transaction, whatever the statistics and the session's settings say. The index of
- * tags can only be read as a bitmap. A walk follows the order of an index; a bitmap would have to be read and sorted as a whole.
+ * tags can only be read as a bitmap. A walk follows the order of an index; a bitmap would have to be read and sorted as a whole. Only a plan for the
+ * given values can turn the beginning of a key into a range of its index.
  */
 async function searchBy(transaction: Connection, by: Search): Promise<void> {
   const bitmaps = by === 'bitmaps' ? 'on' : 'off'
   await query(
     transaction,
     sql`select set_config('enable_bitmapscan', ${bitmaps}, true), set_config('enable_seqscan', 'off', true),
-      set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true), set_config('jit', 'off', true)`,
+      set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true), set_config('jit', 'off', true),
+      set_config('plan_cache_mode', 'force_custom_plan', true)`,
   )
 }
 
@@ -92,9 +94,15 @@ export function query<Row>(connection: Connection, statement: Sql): Promise<read
 
 /** Conditions that few runs may match, each with an index of its own. Each query returns at most one run more than few. */
 function nearRuns(conditions: RunConditions): readonly { readonly by: Search; readonly runs: Sql }[] {
-  const { tags, finishedAfter } = conditions
+  const { keyPrefix, tags, finishedAfter } = conditions
   const found = sql`select r.id, r.definition_id, r.workflow, r.status, r.key, r.tags, r.start_at, r.created_at, r.finished_at from belay.workflow_runs r`
   const near: { readonly by: Search; readonly runs: Sql }[] = []
+  if (keyPrefix !== undefined) {
+    // A range of the index if the database sorts by bytes, as with the collation C; else all keys of these workflows are looked at, without their runs.
+    const runs = sql`select held.* from ${workflowsOf(conditions)} as known
+      cross join lateral (${found} where r.workflow = known.name and r.key like ${begins(keyPrefix)}) held limit ${FEW + 1}`
+    near.push({ by: 'order', runs })
+  }
   if (tags !== undefined) {
     const runs = sql`${found} where r.tags is not null and ${hasTags(tags)} limit ${FEW + 1}`
     near.push({ by: 'bitmaps', runs })
@@ -106,6 +114,11 @@ function nearRuns(conditions: RunConditions): readonly { readonly by: Search; re
     near.push({ by: 'order', runs })
   }
   return near
+}
+
+/** The pattern of `like` for texts that begin so. */
+function begins(prefix: string): string {
+  return `${prefix.replaceAll(/[\\%_]/g, '\\$&')}%`
 }
 
 function gathered(near: Sql): RunSource {

@@ -11,6 +11,8 @@ export interface RunConditions {
   /** Any of these statuses, as people see them. */
   readonly status?: readonly RunStatus[] | undefined
   readonly key?: string | undefined
+  /** How their keys begin; never empty. */
+  readonly keyPrefix?: string | undefined
   /** All of these tags; never empty. */
   readonly tags?: readonly string[] | undefined
   /** Created at this instant or later. */

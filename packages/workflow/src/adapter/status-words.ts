@@ -1,3 +1,6 @@
+import { BelayError } from '../errors.ts'
+import { nearest } from '../nearest.ts'
+import { shown } from '../shown.ts'
 import { RUN_STATUSES, type RunStatus } from './lifecycle.ts'
 
 /**
@@ -36,6 +39,18 @@ export function statusesOf(word: string): readonly RunStatus[] | undefined {
   const known = STATUS_WORDS.find((each) => plainly(each) === plain)
   if (known === undefined) return undefined
   return known in WORDS ? WORDS[known as keyof typeof WORDS] : [known as RunStatus]
+}
+
+/** The statuses that any of these words asks for. Throws `invalid_option` for what is no such word, and names the nearest one. */
+export function statusesIn(words: readonly string[]): readonly RunStatus[] {
+  return [...new Set(words.flatMap((word) => statusesOf(word) ?? refuse(word)))]
+}
+
+function refuse(word: string): never {
+  const near = nearest(word, STATUS_WORDS)
+  throw new BelayError('invalid_option', `No run has a status ${shown(word)}.`, {
+    remedy: near === undefined ? `Give one of ${STATUS_WORDS.join(', ')}.` : `Did you mean "${near}"?`,
+  })
 }
 
 function plainly(word: string): string {

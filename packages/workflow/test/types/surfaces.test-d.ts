@@ -21,9 +21,9 @@ test('a list has states of steps only if it was asked for them', async () => {
   expectTypeOf(engine.runs.list({ steps: true, limit: 100 })).resolves.toEqualTypeOf<
     readonly RunWithSteps[]
   >()
-  expectTypeOf(engine.runs.list({ version: 2, idPrefix: '01a20ed2', after: 'id' })).resolves.toEqualTypeOf<
-    readonly RunSummary[]
-  >()
+  expectTypeOf(
+    engine.runs.list({ version: 2, idPrefix: '01a20ed2', keyPrefix: 'order:', after: 'id' }),
+  ).resolves.toEqualTypeOf<readonly RunSummary[]>()
   const [run] = await engine.runs.list()
   // @ts-expect-error: it was not asked for them.
   run!.steps

@@ -9,7 +9,7 @@ import { ActButton } from '../run/tab.tsx'
 import { useRun } from '../run/use-run.ts'
 import { Copy } from '../shell/copy.tsx'
 import { withTimes } from '../shell/times.ts'
-import { figure, nameOf, shortId } from '../words.ts'
+import { figure, nameOf } from '../words.ts'
 
 const RUNS_MAX = 3
 
@@ -68,7 +68,10 @@ function Acting({
   readonly onClose: () => void
 }) {
   const { data } = useRun(runId)
-  const about = data === undefined ? runId : `${nameOf(data.run)}, ${data.run.workflow} v${data.run.version}`
+  const about =
+    data === undefined
+      ? nameOf({ id: runId })
+      : `${nameOf(data.run)}, ${data.run.workflow} v${data.run.version}`
   return <ActionDialog action={action} runId={runId} about={about} onClose={onClose} />
 }
 
@@ -103,7 +106,7 @@ function Found({
 
 /** The first runs with what may be done about each, and the way to all of them. */
 function Helps({
-  finding: { runs, actions, query, links = [] },
+  finding: { runs, keys, actions, query, links = [] },
   act,
 }: {
   readonly finding: HealthFinding
@@ -127,8 +130,8 @@ function Helps({
                 isMain={index === 0 && run === shown[0]}
               />
             ))}
-          <Link class="run-link" href={`/runs/${run}`}>
-            <code>{shortId(run)}</code>
+          <Link class="run-link" href={`/runs/${run}`} title={run}>
+            {nameOf({ id: run, key: keys[run] })}
           </Link>
         </p>
       ))}

@@ -3,7 +3,7 @@ import type { Health } from '../../../src/api.ts'
 
 const KEPT_MAX = 300
 
-type Figures = Pick<Health, 'readAt' | 'overview' | 'lastMinute'>
+type Figures = Pick<Health, 'readAt' | 'overview'>
 
 /** The figures of the last ten minutes that this tab saw, oldest first. They outlive the screen. */
 let seen: readonly Figures[] = []

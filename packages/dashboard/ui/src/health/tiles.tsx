@@ -7,10 +7,12 @@ import { capped, instant, span } from '../words.ts'
 import { useSeen } from './seen.ts'
 import { Spark } from './spark.tsx'
 
-/** Four figures, and how they went since this tab looks at them. */
+const HOUR_MS = 3_600_000
+
+/** Four figures, and how they went: the runs in the last hour, of which rows tell, the others since this tab looks at them. */
 export function Tiles({ health }: { readonly health: Health }) {
   const seen = useSeen(health)
-  const { overview, lastMinute, readAt } = health
+  const { overview, lastMinute, lastHour, readAt } = health
   const { ready, parkedUndos } = overview
   const tile = { since: seen[0]!.readAt, until: readAt }
   return (
@@ -28,11 +30,12 @@ export function Tiles({ health }: { readonly health: Health }) {
         figures={seen.map((one) => one.overview.ready.oldestAgeMs)}
       />
       <Tile
-        {...tile}
+        since={readAt - HOUR_MS}
+        until={readAt}
         name="Runs ended in a minute"
         value={capped(lastMinute.ended)}
         beside={`${capped(lastMinute.started)} started`}
-        figures={seen.map((one) => one.lastMinute.ended.count)}
+        figures={[...lastHour, lastMinute.ended.count]}
       />
       <Tile
         {...tile}

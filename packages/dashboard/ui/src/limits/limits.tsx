@@ -9,7 +9,7 @@ import { MayButton } from '../may-button.tsx'
 import { zone } from '../settings.ts'
 import { Slots } from '../slots.tsx'
 import { useCell } from '../stored.ts'
-import { age, counted, figure, fullInstant, instant, shortId, span } from '../words.ts'
+import { age, counted, figure, fullInstant, instant, nameOf, span } from '../words.ts'
 import { LimitDialog } from './limit-dialog.tsx'
 import { allowedWords } from './words.ts'
 
@@ -165,7 +165,7 @@ function Line({ line: { key, inUse, waiting, first }, limit, longest, now }: Lin
         {first && (
           <>
             <Link class="run-link" href={`/runs/${first.runId}`} title={first.runId}>
-              {shortId(first.runId)}
+              {nameOf({ id: first.runId, key: first.runKey })}
             </Link>{' '}
             is first, for {now - first.since < 60_000 ? age(now - first.since) : span(now - first.since)}
           </>

@@ -3,6 +3,7 @@ import { Link } from 'wouter'
 import type { NeedsPage } from '../../../src/api/needs.ts'
 import type { ParkedPage } from '../../../src/api/parked.ts'
 import type { Wait, WaitingPage } from '../../../src/api/waiting.ts'
+import type { Capped, Overview } from '../../../src/api.ts'
 import { Answer, Blank } from '../answer.tsx'
 import { Glyph } from '../glyph.tsx'
 import { Head } from '../head.tsx'
@@ -11,7 +12,9 @@ import { useLive } from '../live.ts'
 import { zone } from '../settings.ts'
 import { useCell } from '../stored.ts'
 import { isPressing } from '../waiting/waiting.tsx'
-import { counted, figure, instant, span } from '../words.ts'
+import { capped, counted, figure, instant, span } from '../words.ts'
+
+const NONE: Capped = { count: 0, capped: false }
 
 /** All that only a person can end, the most pressing first, each with the way to end it. */
 export function Needs() {
@@ -19,41 +22,50 @@ export function Needs() {
   const parked = useLive<ParkedPage>('parked')
   const waiting = useLive<WaitingPage>('waiting')
   const needs = useLive<NeedsPage>('needs')
+  const stopped = useLive<Overview>('overview').data?.liveRuns['parked'] ?? NONE
   return (
     <>
       <Head title="Needs a person">
-        Nobody goes on with these until somebody decides: undos that failed for good, decisions, and what the
-        doctor finds.
+        Nobody goes on with these until somebody decides: undos and steps that failed for good, decisions, and
+        what the doctor finds.
       </Head>
       <Answer of={parked}>
         {(inbox: ParkedPage) => (
           <Answer of={waiting}>
             {(waits: WaitingPage) => (
-              <Answer of={needs}>
-                {({ findings, readAt }: NeedsPage) => {
-                  const asked = askedOf(waits)
-                  if (inbox.groups.length + asked.length + findings.length === 0) return <Nobody />
-                  return (
-                    <>
-                      <ul class="findings">
-                        <Parked page={inbox} />
-                        {asked.map((waits) => (
-                          <Asked
-                            key={`${waits[0].kind} ${waits[0].workflow} ${waits[0].step}`}
-                            waits={waits}
-                            now={readAt}
-                          />
-                        ))}
-                      </ul>
-                      {findings.length > 0 && <Findings findings={findings} now={readAt} />}
-                    </>
-                  )
-                }}
-              </Answer>
+              <Answer of={needs}>{(page: NeedsPage) => <All {...{ inbox, waits, stopped, page }} />}</Answer>
             )}
           </Answer>
         )}
       </Answer>
+    </>
+  )
+}
+
+function All({
+  inbox,
+  waits,
+  stopped,
+  page: { findings, readAt },
+}: {
+  readonly inbox: ParkedPage
+  readonly waits: WaitingPage
+  /** Runs that are parked going forward. */
+  readonly stopped: Capped
+  readonly page: NeedsPage
+}) {
+  const asked = askedOf(waits)
+  if (inbox.groups.length + stopped.count + asked.length + findings.length === 0) return <Nobody />
+  return (
+    <>
+      <ul class="findings">
+        <Parked page={inbox} />
+        {stopped.count > 0 && <Stopped runs={stopped} />}
+        {asked.map((same) => (
+          <Asked key={`${same[0].kind} ${same[0].workflow} ${same[0].step}`} waits={same} now={readAt} />
+        ))}
+      </ul>
+      {findings.length > 0 && <Findings findings={findings} now={readAt} />}
     </>
   )
 }
@@ -80,6 +92,20 @@ function Parked({ page: { groups, readAt } }: { readonly page: ParkedPage }) {
         />
       ))}
     </>
+  )
+}
+
+/** Runs that cannot go back any more, and cannot go on. */
+function Stopped({ runs }: { readonly runs: Capped }) {
+  const subject = runs.count === 1 && !runs.capped ? '1 run stands' : `${capped(runs)} runs stand`
+  return (
+    <Need
+      state="parked"
+      to="/runs?status=parked"
+      go="Show the runs"
+      said={`${subject} still: a step failed for good after the point of no return.`}
+      more="Retry the step, or skip it."
+    />
   )
 }
 

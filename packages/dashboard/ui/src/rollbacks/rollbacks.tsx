@@ -7,7 +7,7 @@ import { useLive } from '../live.ts'
 import { ActionDialog } from '../run/action-dialog.tsx'
 import { zone } from '../settings.ts'
 import { useCell } from '../stored.ts'
-import { capped, figure, fullInstant, instant, nameOf } from '../words.ts'
+import { capped, counted, figure, fullInstant, instant, nameOf } from '../words.ts'
 import { type Act, Group } from './group.tsx'
 
 /** One undo of a run, about which somebody wants to do something. */
@@ -47,8 +47,8 @@ function Groups({ page, act }: { readonly page: ParkedPage; readonly act: (actin
   const { groups, runs, read, more, readAt } = page
   const undos = groups.reduce((sum, group) => sum + group.undos, 0)
   const isPart = more || runs.capped || read < runs.count
-  const parked = `${capped({ count: undos, capped: isPart })} parked ${undos === 1 && !isPart ? 'undo' : 'undos'}`
-  const title = `${parked} in ${figure(groups.length)}${more ? '+' : ''} ${groups.length === 1 ? 'group' : 'groups'}`
+  // The navigation counts runs: so does the title.
+  const title = `${capped(runs)} ${runs.count === 1 ? 'run' : 'runs'} with ${isPart ? 'parked undos' : counted(undos, 'parked undo')}, in ${figure(groups.length)}${more ? '+' : ''} ${groups.length === 1 ? 'group' : 'groups'}`
   return (
     <>
       <Head title={title}>

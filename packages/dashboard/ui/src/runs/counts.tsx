@@ -1,10 +1,11 @@
-import { glyphOf, type RunStatus } from '@belay/graph-view'
+import { glyphOf } from '@belay/graph-view'
 import type { RunCounts } from '../../../src/api.ts'
 import { Glyph } from '../glyph.tsx'
 import { useLive } from '../live.ts'
 import { RUN_STATUSES, wordOf } from '../status.ts'
 import { capped } from '../words.ts'
-import { searchOf, type Term, without } from './filter.ts'
+import { searchOf, type Term } from './filter.ts'
+import { flipped, statusesOf, useStatusWords } from './status-terms.ts'
 
 interface CountsProps {
   readonly terms: readonly Term[]
@@ -15,18 +16,19 @@ interface CountsProps {
 export function Counts({ terms, filterBy }: CountsProps) {
   const query = searchOf(terms.filter(({ field }) => field !== 'status'))
   const { data } = useLive<RunCounts>(`runs/counts${query && `?${query}`}`)
-  const chosen = (status: RunStatus) =>
-    terms.some(({ field, value }) => field === 'status' && value === status)
-  const shown = RUN_STATUSES.filter((status) => chosen(status) || (data?.[status]?.count ?? 0) > 0)
-  const flip = (status: RunStatus) => {
-    const term: Term = { field: 'status', value: status }
-    filterBy(chosen(status) ? without(terms, term) : [...terms, term])
-  }
+  const words = useStatusWords()
+  const chosen = statusesOf(terms, words)
+  const shown = RUN_STATUSES.filter((status) => chosen.has(status) || (data?.[status]?.count ?? 0) > 0)
   return (
     <fieldset class="counts">
       <legend class="sr">Runs by status</legend>
       {shown.map((status) => (
-        <button key={status} type="button" aria-pressed={chosen(status)} onClick={() => flip(status)}>
+        <button
+          key={status}
+          type="button"
+          aria-pressed={chosen.has(status)}
+          onClick={() => filterBy(flipped(terms, status, words))}
+        >
           <Glyph state={glyphOf(status)} />
           <b>{capped(data?.[status] ?? { count: 0, capped: false })}</b> {wordOf(status).toLowerCase()}
         </button>

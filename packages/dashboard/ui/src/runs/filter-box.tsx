@@ -12,10 +12,14 @@ interface FilterBoxProps {
   readonly apply: (text: string, kept: readonly Term[]) => void
   readonly text: string
   readonly setText: (text: string) => void
+  /** Why the server does not take the filter. */
+  readonly problem?: string | undefined
 }
 
+const EXAMPLE = 'workflow:fulfil-order status:failed key:order:91* tag:tenant:7 since:7d, or a run’s id'
+
 /** One box for both ways to write a filter: chips, and text. Backspace in the empty box makes the last chip text again. */
-export function FilterBox({ terms, filterBy, apply, text, setText }: FilterBoxProps) {
+export function FilterBox({ terms, filterBy, apply, text, setText, problem }: FilterBoxProps) {
   const input = useRef<HTMLInputElement>(null)
   useKeys({ '/': () => input.current?.focus() })
   const asText = () => {
@@ -36,7 +40,7 @@ export function FilterBox({ terms, filterBy, apply, text, setText }: FilterBoxPr
     setText('')
   }
   return (
-    <form class="filter" aria-label="Filter" onSubmit={onSubmit}>
+    <form class={problem === undefined ? 'filter' : 'filter wrong'} aria-label="Filter" onSubmit={onSubmit}>
       <Icon name="lens" />
       {terms.map((term) => (
         <Chip
@@ -49,13 +53,11 @@ export function FilterBox({ terms, filterBy, apply, text, setText }: FilterBoxPr
         ref={input}
         type="text"
         aria-label="Filter the runs"
+        aria-invalid={problem !== undefined}
+        aria-describedby={problem === undefined ? undefined : 'filter-problem'}
         autocomplete="off"
         spellcheck={false}
-        placeholder={
-          terms.length === 0
-            ? 'workflow:fulfil-order status:failed key:order:91 tag:tenant:7 since:7d, or a run’s id'
-            : ''
-        }
+        placeholder={terms.length === 0 ? EXAMPLE : ''}
         value={text}
         onInput={(event) => setText(event.currentTarget.value)}
         onKeyDown={onKeyDown}
@@ -65,7 +67,17 @@ export function FilterBox({ terms, filterBy, apply, text, setText }: FilterBoxPr
           Edit as text
         </button>
       )}
+      <Wrong problem={problem} />
     </form>
+  )
+}
+
+function Wrong({ problem }: { readonly problem: string | undefined }) {
+  if (problem === undefined) return null
+  return (
+    <p id="filter-problem" role="alert">
+      {problem}
+    </p>
   )
 }
 
@@ -83,7 +95,8 @@ function Chip({ term, onRemove }: { readonly term: Term; readonly onRemove: () =
 
 /** An instant as a date, a status as its word; all else as it was typed. */
 function shownOf({ field, value }: Term): string {
-  if (field === 'status' && isRunStatus(value)) return wordOf(value).toLowerCase()
+  if (field === 'status')
+    return isRunStatus(value) ? wordOf(value).toLowerCase() : value.replaceAll(/[_-]/g, ' ')
   if ((field === 'since' || field === 'until') && /^\d{12,}$/.test(value)) return fullInstant(Number(value))
   return value
 }

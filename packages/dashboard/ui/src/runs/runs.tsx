@@ -2,6 +2,7 @@ import { useEffect, useState } from 'preact/hooks'
 import { Link, useLocation, useSearch } from 'wouter'
 import type { RunsPage } from '../../../src/api.ts'
 import { Answer, Blank } from '../answer.tsx'
+import { isBadRequest } from '../api.ts'
 import { useKeys } from '../keys.ts'
 import { addressOf } from '../repairs/asked.ts'
 import { Counts } from './counts.tsx'
@@ -22,6 +23,9 @@ export function Runs() {
   const query = searchOf(terms)
   const [, navigate] = useLocation()
   const [edit, setEdit] = useState<string>()
+  const cursor = cursorOf(search)
+  const page = useRunsPage([query, cursor && `${cursor.side}=${cursor.id}`].filter(Boolean).join('&'))
+  const problem = isBadRequest(page.error) ? page.error.message : undefined
   const filterBy = (next: readonly Term[]) =>
     navigate(`/runs${next.length === 0 ? '' : `?${searchOf(next)}`}`)
   const apply = (text: string, kept: readonly Term[]) => {
@@ -38,9 +42,9 @@ export function Runs() {
           Repair many…
         </Link>
       </div>
-      <FilterBox terms={terms} filterBy={filterBy} apply={apply} text={edit ?? ''} setText={setEdit} />
+      <FilterBox {...{ terms, filterBy, apply, problem }} text={edit ?? ''} setText={setEdit} />
       <Counts terms={terms} filterBy={filterBy} />
-      <Listed key={search} query={query} cursor={cursorOf(search)} />
+      {problem === undefined && <Listed key={search} query={query} cursor={cursor} page={page} />}
     </>
   )
 }
@@ -55,11 +59,11 @@ function cursorOf(search: string): { readonly side: 'before' | 'after'; readonly
 interface ListedProps {
   readonly query: string
   readonly cursor: ReturnType<typeof cursorOf>
+  readonly page: ReturnType<typeof useRunsPage>
 }
 
-function Listed({ query, cursor }: ListedProps) {
+function Listed({ query, cursor, page }: ListedProps) {
   const [, navigate] = useLocation()
-  const page = useRunsPage([query, cursor && `${cursor.side}=${cursor.id}`].filter(Boolean).join('&'))
   const [peeked, peek] = useState<string>()
   const selection = useSelection()
   const isNewest = cursor?.side === 'after' && page.data !== undefined && page.data.runs.length < PAGE
@@ -91,7 +95,7 @@ function Listed({ query, cursor }: ListedProps) {
   )
 }
 
-interface ListProps extends ListedProps {
+interface ListProps extends Omit<ListedProps, 'page'> {
   readonly picture: Picture
   readonly answer: RunsPage
   readonly show: () => void

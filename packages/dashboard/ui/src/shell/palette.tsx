@@ -1,37 +1,20 @@
-import { type GlyphState, glyphOf } from '@belay/graph-view'
-import { useQuery } from '@tanstack/react-query'
-import { useEffect, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import { useLocation } from 'wouter'
-import type { RunLink, RunPage, RunsPage } from '../../../src/api.ts'
-import { read } from '../api.ts'
 import { Dialog } from '../dialog.tsx'
 import { Glyph } from '../glyph.tsx'
-import { ID } from '../runs/filter.ts'
-import { useNamedViews } from '../runs/saved-views.tsx'
-import { SCREENS } from '../screens.ts'
-import { wordOf } from '../status.ts'
-import { nameOf } from '../words.ts'
+import { ActionDialog } from '../run/action-dialog.tsx'
+import { type Hit, useHits } from './hits.ts'
 
-interface Hit {
-  readonly to: string
-  readonly name: string
-  readonly about: string
-  readonly state?: GlyphState
-}
-
-const PLACES: readonly Hit[] = [
-  ...SCREENS.map(({ to, name }) => ({ to, name, about: 'screen' })),
-  { to: '/runs?status=failed', name: 'Failed runs', about: 'view' },
-]
-
-/** Leads to screens by their name, and to runs by their key or the first digits of their id. */
+/** Finds runs by the beginning of their key or id; workflows, steps, verbs, screens and views by their name. */
 export function Palette({ onClose }: { readonly onClose: () => void }) {
   const [text, setText] = useState('')
   const [chosen, choose] = useState(0)
   const [, navigate] = useLocation()
   const hits = useHits(text.trim())
+  const [acting, act] = useState<Hit['acts']>()
   const go = (hit: Hit | undefined) => {
-    if (hit === undefined) return
+    if (hit?.acts !== undefined) return act(hit.acts)
+    if (hit?.to === undefined) return
     navigate(hit.to)
     onClose()
   }
@@ -46,6 +29,7 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
     setText(value)
     choose(0)
   }
+  if (acting !== undefined) return <ActionDialog {...acting} onClose={onClose} />
   return (
     <Dialog label="Search or jump" class="palette" onClose={onClose}>
       <SearchBox
@@ -77,12 +61,12 @@ function SearchBox({ text, active, onInput, onKeyDown }: SearchBoxProps) {
       autoFocus
       type="text"
       role="combobox"
-      aria-label="A run’s key, the first digits of its id, or a screen"
+      aria-label="Begin of a run’s key or id, a workflow, step, verb or screen"
       aria-expanded="true"
       aria-controls="hits"
       aria-autocomplete="list"
       aria-activedescendant={active}
-      placeholder="A run’s key, the first digits of its id, or a screen"
+      placeholder="Begin of a run’s key or id, a workflow, step, verb or screen"
       value={text}
       onInput={(event) => onInput(event.currentTarget.value)}
       onKeyDown={onKeyDown}
@@ -107,7 +91,7 @@ function Hits({ hits, chosen, go }: HitsProps) {
       {hits.map((hit, index) => (
         // biome-ignore lint/a11y/useKeyWithClickEvents: the keyboard's way is in the box above.
         <div
-          key={`${hit.to} ${hit.name}`}
+          key={`${hit.to} ${hit.name} ${hit.about}`}
           id={`hit-${index}`}
           role="option"
           aria-selected={index === chosen}
@@ -121,38 +105,4 @@ function Hits({ hits, chosen, go }: HitsProps) {
       ))}
     </div>
   )
-}
-
-const TYPING_MS = 150
-
-function useHits(text: string): readonly Hit[] {
-  const [asked, ask] = useState('')
-  useEffect(() => {
-    const timer = setTimeout(() => ask(text), TYPING_MS)
-    return () => clearTimeout(timer)
-  }, [text])
-  const { data } = useQuery({
-    queryKey: ['palette', asked],
-    queryFn: ({ signal }) => runsNamed(asked, signal),
-    enabled: asked.length > 1,
-  })
-  const named = useNamedViews().map(({ name, query }) => ({ to: `/runs?${query}`, name, about: 'view' }))
-  const screens = [...PLACES, ...named].filter(({ name }) => name.toLowerCase().includes(text.toLowerCase()))
-  return [...(asked.length > 1 ? (data ?? []) : []), ...screens]
-}
-
-async function runsNamed(text: string, signal: AbortSignal): Promise<readonly Hit[]> {
-  // A name that no run has would be an error of the network in the browser's console, with each letter typed: only ids are asked for by name.
-  const answers = await Promise.allSettled([
-    read<RunsPage>(`runs?${new URLSearchParams({ key: text, limit: '6' })}`, signal).then(({ runs }) => runs),
-    ...(ID.test(text) ? [read<RunPage>(`runs/${text}`, signal).then(({ run }) => [run])] : []),
-  ])
-  const found = answers.flatMap<RunLink>((answer) => (answer.status === 'fulfilled' ? answer.value : []))
-  const byId = new Map(found.map((run) => [run.id, run]))
-  return [...byId.values()].map((run) => ({
-    to: `/runs/${run.id}`,
-    name: nameOf(run),
-    about: `${run.workflow}, ${wordOf(run.status).toLowerCase()}`,
-    state: glyphOf(run.status),
-  }))
 }

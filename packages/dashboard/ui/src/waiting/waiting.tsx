@@ -8,9 +8,12 @@ import { Lines } from '../lines.tsx'
 import { useLive } from '../live.ts'
 import { ActionDialog } from '../run/action-dialog.tsx'
 import { ActButton } from '../run/tab.tsx'
+import { type Selection, useSelection } from '../runs/selection.tsx'
 import { zone } from '../settings.ts'
 import { useCell } from '../stored.ts'
-import { age, counted, fullInstant, instant, nameOf, span } from '../words.ts'
+import { age, capped, counted, fullInstant, instant, nameOf, span } from '../words.ts'
+import { About } from './decide.tsx'
+import { DecideBar, keyOf, mayDecide } from './decide-bar.tsx'
 
 const KINDS = { approval: 'Approvals', signal: 'Signals' } as const
 
@@ -23,10 +26,7 @@ export function Waiting() {
   )
   return (
     <>
-      <Head
-        title="Waiting for somebody"
-        aside={<Kinds waits={page.data?.waits ?? []} kind={kind} workflow={workflow} />}
-      >
+      <Head title="Waiting for somebody" aside={<Kinds page={page.data} kind={kind} workflow={workflow} />}>
         Decisions of people and signals of other systems, the nearest time limit first. A wait holds no
         worker, and may last for months.
       </Head>
@@ -47,8 +47,14 @@ function addressOf({ kind, workflow }: Chosen): string {
   return `/waiting${query.size === 0 ? '' : `?${query}`}`
 }
 
-function Kinds({ waits, kind, workflow }: Chosen & { readonly waits: readonly Wait[] }) {
-  const count = (one: string) => waits.filter((wait) => wait.kind === one).length
+/** Of each kind so many are read. */
+const READ_MAX = 500
+
+function Kinds({ page, kind, workflow }: Chosen & { readonly page: WaitingPage | undefined }) {
+  const count = (one: string) => {
+    const found = (page?.waits ?? []).filter((wait) => wait.kind === one).length
+    return capped({ count: found, capped: page?.more === true && found === READ_MAX })
+  }
   return (
     <nav class="views" aria-label="Kinds">
       <Link href={addressOf({ kind: null, workflow })} aria-current={kind === null ? 'true' : undefined}>
@@ -70,6 +76,7 @@ function Kinds({ waits, kind, workflow }: Chosen & { readonly waits: readonly Wa
 function Waits({ page, kind, workflow }: Chosen & { readonly page: WaitingPage }) {
   useCell(zone)
   const [acting, act] = useState<readonly [OfferedHere, Wait]>()
+  const selection = useSelection()
   const waits = page.waits.filter((wait) => kind === null || wait.kind === kind)
   return (
     <>
@@ -84,23 +91,32 @@ function Waits({ page, kind, workflow }: Chosen & { readonly page: WaitingPage }
       {waits.length === 0 ? (
         <Nothing kind={kind} />
       ) : (
-        <WaitsTable waits={waits} kind={kind} now={page.readAt} act={(action, wait) => act([action, wait])} />
+        <WaitsTable
+          {...{ waits, kind, selection }}
+          now={page.readAt}
+          act={(action, wait) => act([action, wait])}
+        />
       )}
+      <DecideBar waits={waits} selection={selection} />
       {page.more && (
         <p class="weak">
           These are the newest of each kind: there are more. Choose a workflow to see its own.
         </p>
       )}
-      {acting && (
-        <ActionDialog
-          action={acting[0]}
-          runId={acting[1].runId}
-          about={`${nameOf({ ...acting[1], id: acting[1].runId })}, ${acting[1].workflow} v${acting[1].version}`}
-          onClose={() => act(undefined)}
-        />
-      )}
+      {acting && <One acting={acting} onClose={() => act(undefined)} />}
     </>
   )
+}
+
+function One({
+  acting: [action, { runId, key, workflow, version }],
+  onClose,
+}: {
+  readonly acting: readonly [OfferedHere, Wait]
+  readonly onClose: () => void
+}) {
+  const about = `${nameOf({ id: runId, key })}, ${workflow} v${version}`
+  return <ActionDialog action={action} runId={runId} about={about} onClose={onClose} />
 }
 
 function Nothing({ kind }: { readonly kind: string | null }) {
@@ -119,17 +135,14 @@ function Nothing({ kind }: { readonly kind: string | null }) {
 
 type Act = (action: OfferedHere, wait: Wait) => void
 
-function WaitsTable({
-  waits,
-  kind,
-  now,
-  act,
-}: {
-  readonly waits: readonly Wait[]
+interface RowsProps {
   readonly kind: string | null
   readonly now: number
   readonly act: Act
-}) {
+  readonly selection: Selection
+}
+
+function WaitsTable({ waits, ...rows }: RowsProps & { readonly waits: readonly Wait[] }) {
   return (
     <Lines
       caption={`${counted(waits.length, 'wait')}, the nearest time limit first`}
@@ -138,28 +151,21 @@ function WaitsTable({
       class="waits"
     >
       {waits.map((wait) => (
-        <Row key={`${wait.runId} ${wait.step}`} wait={wait} kind={kind} now={now} act={act} />
+        <Row key={keyOf(wait)} wait={wait} {...rows} />
       ))}
     </Lines>
   )
 }
 
-function Row({
-  wait,
-  kind,
-  now,
-  act,
-}: {
-  readonly wait: Wait
-  readonly kind: string | null
-  readonly now: number
-  readonly act: Act
-}) {
-  const { runId, workflow, version, step, since } = wait
+function Row({ wait, kind, now, act, selection }: RowsProps & { readonly wait: Wait }) {
+  const { runId, workflow, version, since } = wait
   return (
     <tr>
       <td>
-        <b>{step}</b>
+        <Name wait={wait} selection={selection} />
+        <div>
+          <About wait={wait} />
+        </div>
         <div class="weak">
           {wait.kind === 'approval' ? 'a decision' : 'a signal'} of{' '}
           <Link href={addressOf({ kind, workflow })}>{workflow}</Link> v{version}
@@ -185,6 +191,23 @@ function Row({
         </div>
       </td>
     </tr>
+  )
+}
+
+/** Its step, with a box if several may be decided together. */
+function Name({ wait, selection }: Pick<RowsProps, 'selection'> & { readonly wait: Wait }) {
+  const { step, runId, key } = wait
+  if (!mayDecide(wait)) return <b>{step}</b>
+  return (
+    <label class="check">
+      <input
+        type="checkbox"
+        aria-label={`Select ${step} of ${nameOf({ id: runId, key })}`}
+        checked={selection.ids.has(keyOf(wait))}
+        onChange={() => selection.flip([keyOf(wait)])}
+      />
+      <b>{step}</b>
+    </label>
   )
 }
 

@@ -11,7 +11,7 @@ import { useLive } from '../live.ts'
 import { zone } from '../settings.ts'
 import { Slots } from '../slots.tsx'
 import { useCell } from '../stored.ts'
-import { age, counted, figure, fullInstant, instant, shortId, span } from '../words.ts'
+import { age, counted, figure, fullInstant, instant, nameOf, span } from '../words.ts'
 import { slotsWords } from './words.ts'
 
 /** Who works, what each holds, and which runs nobody can execute. */
@@ -166,10 +166,10 @@ function Held({ id }: { readonly id: string }) {
           <p class="weak">It holds no step.</p>
         ) : (
           <ul class="held">
-            {steps.map(({ runId, workflow, version, step, isUndo, attempt, since }) => (
+            {steps.map(({ runId, key, workflow, version, step, isUndo, attempt, since }) => (
               <li key={`${runId} ${step}`}>
                 <Link class="run-link" href={`/runs/${runId}`}>
-                  <code>{shortId(runId)}</code>
+                  {nameOf({ id: runId, key })}
                 </Link>
                 <span>
                   {workflow} v{version}

@@ -62,6 +62,37 @@ export const listingCases: Cases = {
     expect(await count(given, { idPrefix: '0192abcd' })).toMatchObject({ count: 2 })
   },
 
+  'runs are found by how their keys begin, alone and with other conditions': async (given) => {
+    const [one, two] = [await given.graph('one', { a: [] }), await given.graph('two', { a: [] })]
+    const keys = ['order:91', 'order:910', 'order_91', 'Order:91', 'order:91%', 'order\\91', 'ordér:91']
+    const ids: string[] = []
+    for (const key of keys) ids.push((await given.start(one, { key, tags: ['a'] })).id)
+    ids.push((await given.start(two, { key: 'order:91' })).id)
+    ids.push((await given.start(one)).id)
+
+    expect(await found(given, ids, { keyPrefix: 'order:91' })).toEqual([7, 4, 1, 0])
+    expect(await found(given, ids, { keyPrefix: 'order' })).toEqual([7, 5, 4, 2, 1, 0])
+    expect(await found(given, ids, { keyPrefix: 'order_' })).toEqual([2])
+    expect(await found(given, ids, { keyPrefix: 'order:91%' })).toEqual([4])
+    expect(await found(given, ids, { keyPrefix: 'order\\' })).toEqual([5])
+    expect(await found(given, ids, { keyPrefix: 'ordé' })).toEqual([6])
+    expect(await found(given, ids, { keyPrefix: 'order:92' })).toEqual([])
+    const createdAfter = (await given.adapter.now()) - 60_000
+    for (const others of [
+      { workflow: ['one'] },
+      { status: ['running'], workflow: ['one'] },
+      { tags: ['a'] },
+      { createdAfter, workflow: ['one'] },
+    ] as const) {
+      expect(await found(given, ids, { ...others, keyPrefix: 'order:' })).toEqual([4, 1, 0])
+    }
+    expect(await found(given, ids, { key: 'order:910', keyPrefix: 'order:91' })).toEqual([1])
+    expect(await found(given, ids, { key: 'order:910', keyPrefix: 'order:92' })).toEqual([])
+    expect(await count(given, { keyPrefix: 'order:91' })).toMatchObject({ count: 4 })
+    const page = await given.adapter.listRuns({ keyPrefix: 'order:91', before: ids[7]!, limit: 2 })
+    expect(page.map(({ runId }) => ids.indexOf(runId))).toEqual([4, 1])
+  },
+
   'a page of newer runs ends just above its bound, newest first': async (given) => {
     const [one, two] = [await given.graph('one', { a: [] }), await given.graph('two', { a: [] })]
     const ids: string[] = []

@@ -33,6 +33,8 @@ export interface RunsMatching {
   /** A status, or several: runs with any of them. */
   readonly status?: RunStatus | readonly RunStatus[]
   readonly key?: string
+  /** How their keys begin. */
+  readonly keyPrefix?: string
   /** Runs that were started with all of these tags. */
   readonly tags?: readonly string[]
   /** Started for the run with this id: its children. */
@@ -104,6 +106,7 @@ const CONDITIONS = {
     narrows: true,
   },
   key: { sets: 'the key of the run', takes: key, narrows: true },
+  keyPrefix: { sets: 'how the keys of the runs begin', takes: key, narrows: true },
   parentId: { sets: 'the run that the runs were started for', takes: id('run'), narrows: true },
   waitingFor: { sets: 'the limit that steps of the runs wait for', takes: LIMIT_LINE, narrows: true },
   createdAfter: { sets: 'the earliest creation time of the runs', takes: TIME, narrows: true },
