@@ -47,7 +47,7 @@ describe('belay explain', () => {
     const { stdout } = await belay(['explain', 'order:9185'], { env, columns: 80 })
 
     expect(stdout).toMatch(
-      /\n\n! The undo of "chargeCard" failed for good \(Error: 503 from\n {2}payments\.example: refunds are closed until 06:00\):/,
+      /\n\n! The undo of "chargeCard" failed for good \(Error: 503 from payments\.example:\n {2}refunds are closed until 06:00\):/,
     )
     expect(stdout).toMatch(/\n {6}at run \(\S+orders\.ts:\d+:\d+\)\n/)
     expect(stdout).toContain(

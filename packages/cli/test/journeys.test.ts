@@ -161,7 +161,7 @@ describe('an operator', () => {
 
     expect(status).toBe(1)
     expect(screen.replaceAll(/\s+/g, ' ')).toContain(
-      'No live worker has handlers for workflow "fulfil-order" version 3',
+      'No worker is live: 1 run of workflow "fulfil-order" version 3',
     )
     expect(screen).toContain('1 finding.')
   })

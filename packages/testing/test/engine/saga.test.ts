@@ -144,7 +144,7 @@ describe('undoing a failed run', () => {
       aside: 'compensated',
     })
     expect(RunFailedError.is(error) && error.message).toMatch(
-      /parked: the compensation of "stuck" failed; 1 undone, 1 waiting/,
+      /parked: that of "stuck" failed; 1 undone, 1 waiting/,
     )
   })
 

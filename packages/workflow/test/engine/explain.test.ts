@@ -186,7 +186,7 @@ describe('a run', () => {
     [
       'parked',
       { ...FAILED, status: 'compensation_failed' },
-      /is parked: 0 compensations failed for good, and 0 steps are undone/,
+      /is parked: 0 undos failed for good, and 0 steps are undone/,
     ],
     ['completed', { status: 'completed' }, /has completed\.$/],
     ['failed', FAILED, /has ended as failed\.$/],

@@ -148,7 +148,7 @@ export const repairCases: Cases = {
       await expect(handle.skipCompensation(step)).rejects.toMatchObject({ code: 'action_refused', step })
     }
     await expect(given.operate(run).retry()).rejects.toMatchObject({
-      message: expect.stringMatching(/retry it, or skip it/),
+      message: expect.stringMatching(/retry it, or mark it as undone/),
     })
     expect(await given.snapshot()).toEqual(before)
     expect(await worker.held()).toEqual([])
