@@ -27,21 +27,20 @@ export function GraphTab({ page, act, at }: TabProps & { readonly at?: number })
   const shape = useShape(run.steps)
   const layout = useMemo(() => layoutGraph(shape, { vertical }), [shape, vertical])
   const zoom = useZoom(host, layout, width)
-  const { scale } = zoom
+  const scale = zoom.scale
   const seen = useSeen(host, !isLarge)
   const view = useMemo(() => scaled(seen, 1 / scale), [seen, scale])
   const drawing = useMemo(
     () => drawGraph(run, { at: instant, order, layout, vertical, view, stop }),
     [run, instant, order, layout, vertical, view, stop],
   )
-  const names = useMemo(() => shape.map(({ name }) => name), [shape])
   return (
     <section class="graph">
       <div class="bar">
         <label class="check">
           <input type="checkbox" checked={order} onChange={() => setOrder(!order)} /> Order of the undo
         </label>
-        <FindStep names={names} onFound={(name) => roam.show(safeText(name))} />
+        <FindStep names={namesOf(shape)} onFound={(name) => roam.show(safeText(name))} />
         <ZoomButtons zoom={zoom} />
         <span class="weak grow">Arrow keys follow the edges</span>
         <Link href={`/runs/${run.id}/steps`}>The same as a table</Link>
@@ -58,14 +57,21 @@ export function GraphTab({ page, act, at }: TabProps & { readonly at?: number })
       {(isLarge || drawing.width * scale > width + 1) && (
         <Minimap run={run} at={instant} layout={layout} host={host} scale={scale} />
       )}
-      {run.steps.some(({ pivot, irreversible }) => pivot || irreversible) && (
-        <p class="legend weak">
-          A flag marks a pivot: once it has completed, nothing is undone any more. A struck arrow marks a step
-          that cannot be undone.
-        </p>
-      )}
+      <Legend steps={run.steps} />
       {at === undefined && <OpenSteps page={page} act={act} />}
     </section>
+  )
+}
+
+const namesOf = (steps: readonly { readonly name: string }[]) => steps.map(({ name }) => name)
+
+function Legend({ steps }: Pick<TabProps['page']['run'], 'steps'>) {
+  if (!steps.some(({ pivot, irreversible }) => pivot || irreversible)) return null
+  return (
+    <p class="legend weak">
+      A flag marks a pivot: once it has completed, nothing is undone any more. A struck arrow marks a step
+      that cannot be undone.
+    </p>
   )
 }
 

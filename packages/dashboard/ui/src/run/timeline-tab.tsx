@@ -38,7 +38,6 @@ export function TimelineTab({ page, act, at }: TabProps & { readonly at?: number
   const roam = useRoam(host, 'data-row')
   const stop = roam.stop !== undefined && ids.includes(roam.stop) ? roam.stop : undefined
   const drawing = useMemo(() => drawPlan(plan, { view: seen, stop }), [plan, seen, stop])
-  const traced = lit === undefined ? undefined : drawLinks(plan, lit)
   const names = useMemo(() => plan.rows.flatMap((row) => (isForward(row) ? row.step.name : [])), [plan])
   const label = `Timeline of ${nameOf(run)}: forward steps above, undo beneath`
   return (
@@ -68,13 +67,19 @@ export function TimelineTab({ page, act, at }: TabProps & { readonly at?: number
       >
         {isLarge && <Axis plan={plan} />}
         <Drawn drawing={drawing} label={label}>
-          {traced && elementOf(traced)}
+          <Links plan={plan} lit={lit} />
         </Drawn>
         {at === undefined && <Parked page={page} rows={drawing.rows} act={act} />}
       </div>
       <Legend run={run} notBegun={drawing.notBegun} />
     </section>
   )
+}
+
+/** What the row under the pointer waits for. */
+function Links({ plan, lit }: { readonly plan: Plan; readonly lit: string | undefined }) {
+  const lines = lit === undefined ? undefined : drawLinks(plan, lit)
+  return lines === undefined ? null : elementOf(lines)
 }
 
 /** Planning is the part of the work that grows with the run: it is done again only for another run, width or choice. */
