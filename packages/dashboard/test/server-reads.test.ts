@@ -59,7 +59,7 @@ describe('reads', () => {
     expect(more).toBe(false)
     expect(runs.map(({ why }) => why)).toEqual([
       'The undo of "chargeCard" failed for good, and waits for an operator.',
-      expect.stringMatching(/^Undone after \d+\.\d s: "bookCourier" failed with Error: no courier/),
+      expect.stringMatching(/^Undone after [\d.]+ m?s: "bookCourier" failed with Error: no courier/),
       expect.stringMatching(/^"approveOrder" waits for a decision/),
       expect.stringMatching(/^"shipped" waits for its signal/),
     ])

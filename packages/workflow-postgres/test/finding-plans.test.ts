@@ -45,7 +45,7 @@ const LISTS: readonly (readonly [Omit<RunFilter, 'limit'>, number])[] = [
   // Read once to count them and once to sort them: 111 keys begin so. Each run has a key that begins so: a walk soon finds the newest.
   [{ keyPrefix: 'run:123' }, 2 * 111 + 50],
   [{ keyPrefix: 'run:123', workflow: ['w'], status: ['failed'] }, 2 * 111 + 50],
-  [{ keyPrefix: 'run:' }, 10_001 + 600],
+  [{ keyPrefix: 'run:' }, 10_001 + 2_000],
   [{ idPrefix: prefix(50 * HOUR, 8) }, 20],
   [{ idPrefix: prefix(50 * HOUR, 8), workflow: ['w'] }, 30],
   [{ idPrefix: prefix(50 * HOUR, 8), workflow: ['w'], status: ['completed', 'failed'] }, 30],

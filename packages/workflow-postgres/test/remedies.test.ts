@@ -22,7 +22,7 @@ const REMEDIES: Readonly<Record<string, RegExp>> = {
   '53300': /max_connections/,
   '53400': /temp_file_limit/,
   '53000': /out of a resource/,
-  '57014': /statement_timeout or queryTimeoutMs/,
+  '57014': /statement_timeout or Belay’s own limit for a query allows \(queryTimeoutMs/,
   '57P01': /shuts down/,
   '57P02': /crashed/,
   '57P03': /starting up/,

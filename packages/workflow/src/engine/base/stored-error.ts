@@ -45,9 +45,7 @@ function serialiseLevel(thrown: unknown, level: Level): SerialisedError {
   if (!isErrorLike(thrown) && !isErrorOfAnyRealm(thrown) && !BelayError.is(thrown))
     return { name: 'Error', message: cut(describe(thrown)) }
   const { name, message, code, cause } = thrown as Record<'name' | 'message' | 'code' | 'cause', unknown>
-  const frames = level.stacks
-    ? framesOf({ message, stack: (thrown as { stack?: unknown }).stack })
-    : undefined
+  const frames = level.stacks ? framesOf(thrown as { readonly message: unknown }) : undefined
   const inner = innerErrors(thrown, level)
   const below = { ...level, depth: level.depth + 1 }
   return {
