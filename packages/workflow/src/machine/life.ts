@@ -1,4 +1,4 @@
-import { complete, expire, fail, land, over, skip, stick, touch, undone } from './outcomes.ts'
+import { complete, expire, fail, land, note, over, skip, stick, touch, undone } from './outcomes.ts'
 import { type Answer, type MachineEvent, noTries, type Phase, type Run, type Unit } from './state.ts'
 
 // The life of a unit. It knows no kinds: what is particular is in u.kind, and what follows an end is its scope’s matter.
@@ -45,7 +45,7 @@ const answers = (u: Unit, serial: number): boolean => u.flying && u.serial === s
 
 /** A pending unit goes on from its phase: is it wanted, what does its handler open or do. */
 export function setOut(run: Run, u: Unit): void {
-  if (u.spec.when === true && u.phase === null) ask(run, u, 'decide')
+  if (u.spec.when === true && u.phase === null && u.note?.decided !== true) ask(run, u, 'decide')
   else go(run, u)
 }
 
@@ -76,7 +76,8 @@ export function done(run: Run, u: Unit, event: EventOf<'done'>): void {
   if (phase === 'run') u.touched = true
   else if (u.status === 'stopping') return over(run, u, 'cancelled')
   if (phase === 'decide') {
-    if (event.yes !== true) return skip(run, u, 'when')
+    if (event.yes !== true) return skip(run, u, { because: 'when' })
+    note(u, { decided: true })
     touch(run, u)
     return go(run, u)
   }
@@ -93,8 +94,9 @@ export function failed(run: Run, u: Unit, event: EventOf<'failed'>): void {
   land(u)
   tries.failures += 1
   if (phase === 'run') u.touched = true
-  if (event.retryAt !== undefined && phase !== 'body' && u.status !== 'stopping') {
-    tries.series ??= run.now
+  if (event.succeeded === true) u.succeeded = true
+  else if (event.retryAt !== undefined && phase !== 'body' && u.status !== 'stopping') {
+    tries.series ??= event.startedAt ?? run.now
     return wait(run, u, event.retryAt, { error: event.error })
   }
   if (phase === 'undo') stick(run, u, event.error)

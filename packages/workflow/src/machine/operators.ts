@@ -134,7 +134,7 @@ export function skipStep(run: Run, u: Unit, output: unknown): Told {
   if (u.status !== 'waiting' && u.status !== 'parked') return refuse('it runs, is not next, or has ended')
   if (u.alive > 0) return refuse('its steps go on')
   if (u.status === 'parked') run.parked -= 1
-  note(u, { standIn: true, case: output, skip: 'operator' })
+  note(u, { standIn: true, case: output })
   touch(run, u, { output })
   u.scope.kind.keeps?.(run, u.scope, u, output)
   u.forward.due = null

@@ -1,3 +1,4 @@
+import type { SkipReason } from '../adapter/branch.ts'
 import type { Cause, Note, Run, Status, Unit } from './state.ts'
 import { noTries } from './state.ts'
 
@@ -20,6 +21,14 @@ export const isUndone = (u: Unit): boolean => u.status === 'undone'
 export const isGoingBack = (u: Unit): boolean => u.status === 'undoing' || u.status === 'stuck'
 /** How it ended going forward, whatever was undone afterwards. */
 export const outcomeOf = (u: Unit): Status => u.of ?? u.status
+
+/** No scope above it was stopped or has ended. */
+export function goesForward(u: Unit): boolean {
+  for (let s = u.scope; s !== null; s = s.scope) {
+    if (s.status === 'stopping' || hasEnded(s) || isGoingBack(s)) return false
+  }
+  return true
+}
 
 /** Its row is written at the end of the fold. */
 export function touch(
@@ -109,9 +118,10 @@ export function over(run: Run, u: Unit, status: Status): void {
   push(run, u)
 }
 
-export function skip(run: Run, u: Unit, because: string, output?: unknown): void {
-  note(u, { skip: because })
-  touch(run, u, { output })
+/** Its definition skips it. */
+export function skip(run: Run, u: Unit, reason: SkipReason): void {
+  note(u, { skip: reason })
+  touch(run, u, { output: null })
   u.status = 'skipped'
   push(run, u)
 }

@@ -13,6 +13,8 @@ export interface Row {
   readonly serial: number
   readonly round: number
   readonly touched: boolean
+  readonly succeeded: boolean
+  readonly dropped: number
   /** Its ask is with somebody. */
   readonly flying: boolean
   /** The row was committed before the handler was called. */
@@ -55,8 +57,8 @@ export function commit(run: Run): Commit {
 }
 
 function rowOf(u: Unit): Row {
-  const { no, scope, key, status, of, phase, serial, round, touched, flying, recorded, forward, undo, note } =
-    u
+  const { no, scope, key, status, of, phase, serial, round, flying, recorded, forward, undo, note } = u
+  const { touched, succeeded, dropped } = u
   const tries = { forward: { ...forward }, undo: undo === null ? null : { ...undo } }
   const columns = {
     no,
@@ -68,6 +70,8 @@ function rowOf(u: Unit): Row {
     serial,
     round,
     touched,
+    succeeded,
+    dropped,
   }
   return { ...columns, flying, recorded, ...tries, note }
 }
@@ -82,8 +86,20 @@ export function parse(run: Run, rows: readonly Row[], spec: Spec): void {
       row.key,
       scope === null ? spec : scope.kind.specOf!(scope.spec, row.key)!,
     )
-    const { status, of, phase, serial, round, touched, flying, recorded, note } = row
-    Object.assign(u, { status, of, phase, serial, round, touched, flying, recorded, note })
+    const { status, of, phase, serial, round, touched, succeeded, dropped, flying, recorded, note } = row
+    Object.assign(u, {
+      status,
+      of,
+      phase,
+      serial,
+      round,
+      touched,
+      succeeded,
+      dropped,
+      flying,
+      recorded,
+      note,
+    })
     Object.assign(u, { row: status, written: serial, undo: row.undo === null ? null : { ...row.undo } })
     Object.assign(u.forward, row.forward)
     run.units[row.no] = u

@@ -19,7 +19,8 @@ import { type Cause, type Phase, type Run, type Spec, Unit } from './state.ts'
 
 /** A new unit, with its row. */
 export function birth(run: Run, scope: Unit | null, key: string | number, spec: Spec, given?: object): Unit {
-  const u = new Unit(run.born, scope, key, spec)
+  const round = scope === null ? 1 : Math.max(scope.round, scope.dropped + 1)
+  const u = new Unit(run.born, scope, key, spec, round)
   run.born += 1
   run.units[u.no] = u
   if (given !== undefined) note(u, given)
@@ -127,7 +128,9 @@ export function undoesItself(u: Unit): boolean {
 /** Whether its effect is there. */
 const hadEffect = (u: Unit): boolean =>
   !isUndone(u) &&
-  (outcomeOf(u) === 'completed' || (u.spec.compensate === 'started' && u.touched && u.status !== 'skipped'))
+  (outcomeOf(u) === 'completed' ||
+    u.succeeded ||
+    (u.spec.compensate === 'started' && u.touched && u.status !== 'skipped'))
 
 const anyEffect = (u: Unit): boolean =>
   u.units === null ? hadEffect(u) : !isUndone(u) && u.units.some(anyEffect)

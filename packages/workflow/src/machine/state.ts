@@ -1,6 +1,8 @@
 import type { Answer, MailIn } from './answers.ts'
+import { type Cause, type Note, noTries, type Tries } from './records.ts'
 
 export type { Answer, MailIn } from './answers.ts'
+export { type Cause, type Note, noTries, type Tries } from './records.ts'
 
 /**
  * Where a unit is. `open`: a scope whose units are under way. `parked`: it failed for good after a pivot, and an operator decides. `stopping`: it was told to
@@ -26,54 +28,6 @@ export type Status =
 /** What a handler is asked: whether the unit is wanted, what it opens, its work, a function's body, its undo. `wait` asks nobody: the kind knows what ends it. */
 export type Phase = 'decide' | 'open' | 'run' | 'body' | 'undo' | 'wait'
 
-/** How often one direction of a unit was tried. Forward and undo have one each, and nothing of the one is overwritten by the other. */
-export interface Tries {
-  /** Of the ask that is under way or was the last one, from 1; it grows with each failure and each lost worker. */
-  attempt: number
-  /** The policy of retries counts these. */
-  failures: number
-  /** Attempts whose worker was lost. */
-  losses: number
-  /** Lost attempts of which a row was committed before the handler was called: only these make a unit poison. */
-  kills: number
-  /** When somebody must look again; null: nobody need. Epoch milliseconds of the store's clock. */
-  due: number | null
-  /** When the first attempt of the failures that are being retried began; null if none has failed. */
-  series: number | null
-}
-
-export const noTries = (): Tries => ({
-  attempt: 0,
-  failures: 0,
-  losses: 0,
-  kills: 0,
-  due: null,
-  series: null,
-})
-
-/** Why a unit was stopped or undone for itself, rather than with its scope. */
-export interface Cause {
-  readonly failed?: true
-  readonly cancelled?: string
-  /** What it did stays. */
-  readonly keep?: boolean
-  readonly error?: unknown
-  /** The number of the unit that failed. */
-  readonly unit?: number
-}
-
-/** What a unit’s row keeps besides its columns: each kind names what is its own. */
-export interface Note {
-  readonly cause?: Cause
-  /** A scope that failed, and whose units are still under way. */
-  readonly failed?: true
-  readonly skip?: string
-  /** An operator’s: its dependents run although it was skipped. */
-  readonly standIn?: true
-  readonly skippedUndo?: true
-  readonly [own: string]: unknown
-}
-
 /** What has attempts, an outcome and an undo, and a row: a step, an item, a round, a record of a function. One that opens others is a scope. */
 export class Unit {
   /** Its number in the run, by birth. Never reused. */
@@ -94,6 +48,10 @@ export class Unit {
   round: number
   /** A handler of phase `run` may have been called in this round. */
   touched = false
+  /** It failed after its effect: its output was refused, or what follows from it could not be decided. */
+  succeeded = false
+  /** Of a scope: the highest round of all units that were ever dropped from it. No key of theirs is used again. */
+  dropped = 0
   note: Note | null = null
 
   /** The ask is with somebody. Not so with a phase that asks: a pause holds it. */
@@ -244,7 +202,12 @@ export type MachineEvent =
           readonly type: 'failed'
           readonly serial: number
           readonly error: unknown
+          /** When it is tried again; without it, it has failed for good. */
           readonly retryAt?: number | undefined
+          /** When the attempt began. Default: now. */
+          readonly startedAt?: number
+          /** Its effect is there: it is not tried again, and undone like a completed unit. */
+          readonly succeeded?: true
         }
       /** Its worker is gone. */
       | { readonly type: 'lost'; readonly serial: number }

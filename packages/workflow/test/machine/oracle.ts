@@ -25,6 +25,10 @@ export class Oracle {
   readonly undone = new Map<string, number>()
   /** Undos that an operator skipped. */
   readonly skipped = new Set<string>()
+  /** Rounds that failed after their effect. */
+  readonly succeeded = new Set<string>()
+  /** Which unit a scope’s key and round mean. */
+  readonly #named = new Map<string, number>()
   /** Rounds of which a handler may have been called. */
   readonly touched = new Set<string>()
   readonly #fail: (why: string) => never
@@ -70,7 +74,7 @@ export class Oracle {
 
   #hadEffect(row: Row): boolean {
     if (row.status === 'undone') return false
-    if ((row.of ?? row.status) === 'completed') return true
+    if ((row.of ?? row.status) === 'completed' || this.succeeded.has(effectId(row))) return true
     return (
       this.specOf(row).compensate === 'started' && this.touched.has(effectId(row)) && row.status !== 'skipped'
     )
@@ -176,6 +180,11 @@ export class Oracle {
       this.rows.set(row.no, row)
       if (old !== undefined && old.serial > row.serial) this.#fail(`the serial of ${row.no} went back`)
       if (old !== undefined && old.round > row.round) this.#fail(`the round of ${row.no} went back`)
+      const name = `${row.scope}/${row.key}:${row.round}`
+      const named = this.#named.get(name)
+      if (named !== undefined && named !== row.no)
+        this.#fail(`key ${name} of ${named} is used again by ${row.no}`)
+      this.#named.set(name, row.no)
       this.#clock += 1
       if (old === undefined) this.bornAt.set(row.no, this.#clock)
       if (isEnded(row) && !(old !== undefined && isEnded(old))) this.endedAt.set(row.no, this.#clock)

@@ -13,6 +13,7 @@ import { childKey } from '../../src/machine/kinds/child.ts'
 import type { Answer, Dispatch, MailOut } from '../../src/machine/state.ts'
 import { Definitions, type ScriptedSpec } from './definitions.ts'
 import { effectId, isEnded, Oracle } from './oracle.ts'
+import { plain } from './plain.ts'
 import type { Random } from './random.ts'
 
 /** An ask that is with somebody. */
@@ -47,6 +48,7 @@ export class World {
   readonly oracle: Oracle
   readonly counts: Counts
   readonly log: string[] = []
+  readonly #isLogged = process.env['MACHINE_LOG'] !== undefined
   readonly bodies = new Map<number, Body>()
   readonly kids = new Map<string, { readonly unit: number; state: ChildState }>()
   flights: Flight[] = []
@@ -79,7 +81,7 @@ export class World {
     const out = changes()
     for (const event of events) {
       this.counts.events += 1
-      this.log.push(`${this.now} ${JSON.stringify(event)}`)
+      if (this.#isLogged) this.log.push(`${this.now} ${JSON.stringify(event)}`)
       const told = advance(this.#run, event, this.now, out)
       if (told !== undefined && 'refused' in told) this.counts.refused += 1
     }
@@ -89,7 +91,7 @@ export class World {
     for (const no of made.drop)
       if (this.flights.some((each) => each.unit === no && each.isZombie !== true))
         this.fail(`${no} is dropped with a handler`)
-    for (const row of made.rows) this.log.push(`      ${JSON.stringify(row)}`)
+    if (this.#isLogged) for (const row of made.rows) this.log.push(`      ${JSON.stringify(row)}`)
     this.oracle.take(made.rows, made.drop)
     for (const no of out.abort)
       if (this.bodies.delete(no))
@@ -112,6 +114,7 @@ export class World {
   #loseCommit(events: readonly MachineEvent[]): void {
     this.counts.lostCommits += 1
     for (const event of events) {
+      if (event.type === 'failed') this.oracle.succeeded.delete(effectId(this.oracle.rows.get(event.unit)!))
       if (event.type !== 'done' || this.#wasUndo(event.unit, event.serial) === false) continue
       const id = effectId(this.oracle.rows.get(event.unit)!)
       this.oracle.undone.set(id, this.oracle.undone.get(id)! - 1)
@@ -193,7 +196,7 @@ export class World {
   }
 
   #stored(): readonly Row[] {
-    return [...this.oracle.rows.values()].map((row) => structuredClone(row))
+    return [...this.oracle.rows.values()]
   }
 
   /** What a load makes of the rows is what memory has. */
@@ -227,6 +230,10 @@ export class World {
       return { type: 'done', ...of }
     }
     if (phase === 'run' && isZombie !== true) oracle.touched.add(effectId(row!))
+    if (x < 0.02 * this.#mood && phase === 'run') {
+      if (isZombie !== true) oracle.succeeded.add(effectId(row!))
+      return { type: 'failed', ...of, error: 'output refused', succeeded: true }
+    }
     if (x < 0.07 * this.#mood) return { type: 'failed', ...of, error: 'for good' }
     if (x < 0.17 * this.#mood) return { type: 'failed', ...of, error: 'tried again', ...this.#retry(0.8) }
     return { type: 'done', ...of, ...this.#output(phase, row) }
@@ -331,66 +338,4 @@ export class World {
       ({ unit, state }) => this.oracle.rows.has(unit) && ['on', 'cancelling', 'undoing'].includes(state),
     )
   }
-}
-
-function plain(run: Run) {
-  const { paused, born, parked } = run
-  const units = run.units.flatMap((u) => {
-    if (u === undefined) return []
-    const {
-      no,
-      key,
-      status,
-      of,
-      phase,
-      serial,
-      round,
-      touched,
-      forward,
-      undo,
-      flying,
-      recorded,
-      row,
-      written,
-      note,
-      held,
-      aside,
-    } = u
-    const isOne = u.spec.compensate !== undefined
-    const isCounting =
-      (u.units !== null && ['open', 'stopping', 'parked'].includes(status)) ||
-      (u.units !== null && status === 'undoing' && !isOne)
-    const waits =
-      u.mem instanceof Map
-        ? [...(u.mem as Map<{ no: number }, number>)].map(([v, n]) => [v.no, n]).sort()
-        : u.mem
-    return [
-      {
-        ...{
-          no,
-          key,
-          status,
-          of,
-          phase,
-          serial,
-          round,
-          touched,
-          forward,
-          undo,
-          flying,
-          recorded,
-          row,
-          written,
-          note,
-          held,
-          aside: aside && u.scope!.status === 'stopping',
-        },
-        scope: u.scope?.no,
-        kin: u.units?.map((v) => v.no),
-        alive: isCounting ? u.alive : 0,
-        mem: u.units !== null && (status === 'open' || (status === 'undoing' && !isOne)) ? waits : null,
-      },
-    ]
-  })
-  return { paused, born, parked, units }
 }

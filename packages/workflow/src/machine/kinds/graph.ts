@@ -1,3 +1,4 @@
+import type { SkipReason } from '../../adapter/branch.ts'
 import { complete, note, outcomeOf, skip } from '../outcomes.ts'
 import { at, begin, unitAt } from '../scope.ts'
 import type { Kind, Run, Spec, Unit } from '../state.ts'
@@ -68,14 +69,18 @@ function arrive(run: Run, s: Unit, u: Unit): void {
 }
 
 /** Why a step is skipped whose dependencies have ended; null if it is wanted. */
-function unwanted(s: Unit, u: Unit): string | null {
+function unwanted(s: Unit, u: Unit): SkipReason | null {
   const { cases = {}, after, onSkipped } = stepOf(u)
+  const skipped = after.find((name) => isSkipped(at(s, name)!) && (onSkipped !== 'run' || name in cases))
+  if (skipped !== undefined) return { because: 'dependency', dependency: skipped }
   for (const [name, wanted] of Object.entries(cases)) {
     const d = at(s, name)!
-    if (isSkipped(d)) return 'dependency'
-    if (!wanted.includes(caseOf(d))) return stepOf(d).chooses === true ? 'case' : 'outcome'
+    const found = caseOf(d)
+    if (wanted.includes(found)) continue
+    if (stepOf(d).chooses === true) return { because: 'case', choice: name, case: found }
+    return { because: 'outcome', dependency: name, outcome: found === 'failed' ? 'failed' : 'completed' }
   }
-  return onSkipped !== 'run' && after.some((name) => isSkipped(at(s, name)!)) ? 'dependency' : null
+  return null
 }
 
 const isSkipped = (d: Unit): boolean => d.status === 'skipped' && d.note?.standIn !== true

@@ -42,6 +42,7 @@ export const map: Kind = {
     else complete(run, s, { items })
   },
   before: () => [],
+  keepsEffects: true,
   bears: (s) => mapOf(s).collects === true,
 }
 

@@ -1,5 +1,5 @@
 import { waitFor } from '../life.ts'
-import { complete, fail, note, touch } from '../outcomes.ts'
+import { complete, fail, goesForward, note, touch } from '../outcomes.ts'
 import type { Kind, MailIn, Run, Unit } from '../state.ts'
 
 const mailOf = (u: Unit) => u.note?.['mail'] as MailIn | undefined
@@ -20,7 +20,7 @@ export const signal: Kind = {
       return true
     }
     const isEarly = u.status === 'pending' || u.status === 'running' || u.status === 'waiting'
-    if (!isEarly || mailOf(u) !== undefined) return false
+    if (!isEarly || mailOf(u) !== undefined || !goesForward(u)) return false
     note(u, { mail })
     touch(run, u)
     return true
@@ -30,9 +30,22 @@ export const signal: Kind = {
     if (kept !== undefined && u.status === 'waiting') take(run, u, kept)
   },
   due: (run, u) => fail(run, u, 'timeout'),
+  // A retry takes what came again, unless the step failed on it.
+  holds: ['mail', 'asked'],
 }
 
-function take(run: Run, u: Unit, { body, reject }: MailIn): void {
-  if (reject === true) fail(run, u, 'rejected')
-  else complete(run, u, body)
+function take(run: Run, u: Unit, mail: MailIn): void {
+  if (mail.reject === true) {
+    // The next time it asks anew, and its sender’s key is free again.
+    const {
+      mail: _,
+      asked = 0,
+      ...others
+    } = (u.note ?? {}) as { readonly mail?: MailIn; readonly asked?: number }
+    u.note = { ...others, asked: asked + 1 }
+    fail(run, u, 'rejected')
+  } else {
+    note(u, { mail })
+    complete(run, u, mail.body)
+  }
 }
