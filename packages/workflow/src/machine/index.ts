@@ -6,16 +6,15 @@ import {
   deadline,
   giveUp,
   pause,
-  refuse,
   resume,
   retry,
   retryStep,
   retryUndo,
   skipStep,
   skipUndo,
-  type Told,
   undoRun,
 } from './operators.ts'
+import { type Told, unknownUnit } from './refusals.ts'
 import { type Commit, commit, parse, type Row, type RunRow } from './rows.ts'
 import { birth, enter } from './scope.ts'
 import { type Changes, changes, type MachineEvent, type Run, type Spec, type Unit } from './state.ts'
@@ -55,7 +54,7 @@ export function advance(run: Run, event: MachineEvent, now: number, out: Changes
   return fold(run, now, out, () => {
     if (!('unit' in event)) return ofRun(run, event)
     const u = run.units[event.unit]
-    return u === undefined ? refuse('there is no such step') : ofUnit(run, u, event)
+    return u === undefined ? unknownUnit(run, event.unit) : ofUnit(run, u, event)
   })
 }
 

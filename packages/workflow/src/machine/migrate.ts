@@ -1,6 +1,6 @@
 import { drop, hasBegun } from './again.ts'
-import { refuse, type Told } from './operators.ts'
 import { hasEnded } from './outcomes.ts'
+import { DONE, refuseRun, type Told } from './refusals.ts'
 import { enter } from './scope.ts'
 import { noTries, type Run, type Spec, type Unit } from './state.ts'
 
@@ -9,20 +9,25 @@ export function migrate(run: Run, spec: Spec): Told {
   const { root } = run
   const goesOn = root.status === 'open' || root.status === 'parked'
   if (!goesOn || run.units.some((u) => u?.flying === true))
-    return refuse('pause it first, and let its handlers end')
+    return refuseRun(
+      run,
+      'moved',
+      'it has ended, or handlers of it run',
+      'Pause it, and wait for them to end.',
+    )
   const before = root.spec
   const why = misfit(root, spec)
-  if (why !== null) return refuse(why)
+  if (why !== null) return refuseRun(run, 'moved', why)
   rebind(root, spec)
   const early = run.units.find((u) => u !== undefined && u.scope !== null && isEarly(u.scope, u))
   if (early !== undefined) {
     rebind(root, before)
-    return refuse(`something before ${early.key} has not run`)
+    return refuseRun(run, 'moved', `something before ${early.key} has not run`)
   }
   for (const u of run.units) if (u !== undefined && isHeldAtFirst(u)) unask(u)
   grown(run, root)
   enter(run, root)
-  return { changed: true }
+  return DONE
 }
 
 /** Asked once, and held by a pause before it left. */

@@ -3,6 +3,7 @@ import { ask, setOut } from './life.ts'
 import {
   fail,
   hasEnded,
+  isAlive,
   isEntered,
   isGoingBack,
   land,
@@ -14,27 +15,42 @@ import {
   touch,
   undone,
 } from './outcomes.ts'
+import {
+  AS_IT_WAS,
+  DONE,
+  goesOn,
+  passedPivotOf,
+  refuseRetry,
+  refuseRun,
+  refuseSkip,
+  refuseStep,
+  refuseUndo,
+  remedyOfRetry,
+  remedyOfUndo,
+  shownStatus,
+  standing,
+  type Told,
+} from './refusals.ts'
 import { begin, enter, owes, undo } from './scope.ts'
 import { type MachineEvent, noTries, type Run, type Unit } from './state.ts'
 import { stop } from './stop.ts'
-
-/** What an operator is told. `changed: false`: nothing had to be done. */
-export type Told = { readonly changed: boolean } | { readonly refused: string }
-
-export const refuse = (refused: string): Told => ({ refused })
-const DONE: Told = { changed: true }
-const AS_IT_WAS: Told = { changed: false }
-
-const goesOn = ({ root }: Run): boolean =>
-  root.status === 'open' || root.status === 'parked' || root.status === 'pending' || root.status === 'running'
 
 // ------------------------------------------------------------------------------------------------------------------------ the run
 
 export function cancel(run: Run, { compensate = true, reason = 'operator' }: CancelEvent): Told {
   const { root } = run
   const isHeld = run.paused && root.status === 'stopping'
-  if (!goesOn(run) && !isHeld) return AS_IT_WAS
-  if (compensate && !isHeld && passedPivot(root)) return refuse('a pivot has completed')
+  if (!goesOn(run) && !isHeld) {
+    if (compensate || hasEnded(root)) return AS_IT_WAS
+    const remedy = 'A cancellation stops no undo. A pause does; a single step can be marked as undone.'
+    return refuseRun(run, 'cancelled without its undo', standing(run), remedy)
+  }
+  if (compensate && !isHeld && passedPivot(root)) {
+    const because = `its pivot "${passedPivotOf(root)}" has completed, so it cannot be undone any more`
+    const remedy =
+      'Let it go on, or cancel it without its undo (`compensate: false`), which leaves every effect as it is.'
+    return refuseRun(run, 'cancelled', because, remedy)
+  }
   const keep = compensate ? {} : { keep: true }
   const cause = { cancelled: reason, ...keep }
   run.paused = false
@@ -59,7 +75,7 @@ export function deadline(run: Run): Told {
 }
 
 export function pause(run: Run): Told {
-  if (hasEnded(run.root)) return refuse('it has ended')
+  if (hasEnded(run.root)) return refuseRun(run, 'paused', standing(run))
   if (run.paused) return AS_IT_WAS
   run.paused = true
   // What is under way; all else does not begin.
@@ -68,6 +84,7 @@ export function pause(run: Run): Told {
 }
 
 export function resume(run: Run): Told {
+  if (hasEnded(run.root)) return refuseRun(run, 'resumed', standing(run))
   if (!run.paused) return AS_IT_WAS
   run.paused = false
   if (run.root.status !== 'pending') takeUp(run, run.root)
@@ -83,8 +100,12 @@ function takeUp(run: Run, root: Unit): void {
 /** The undo of a child that had completed. */
 export function undoRun(run: Run): Told {
   const { root } = run
-  if (root.status !== 'completed') return refuse('it has not completed')
-  if (passedPivot(root)) return refuse('a pivot has completed')
+  if (root.status !== 'completed') {
+    return isAlive(root) ? refuseRun(run, 'undone', standing(run), 'Cancel it.') : AS_IT_WAS
+  }
+  if (passedPivot(root)) {
+    return refuseRun(run, 'undone', standing(run), 'Its pivot has completed, so it keeps its effects.')
+  }
   note(root, { cause: { cancelled: 'parent' } })
   touch(run, root)
   if (owes(root)) undo(run, root)
@@ -94,8 +115,12 @@ export function undoRun(run: Run): Told {
 
 export function retry(run: Run): Told {
   const { root } = run
-  if (!hasEnded(root) || root.status === 'completed') return refuse('it goes on, or has completed')
-  if (run.parent !== null) return refuse('its parent decides')
+  if (root.status === 'completed') return refuseRun(run, 'retried', standing(run), 'Start another run.')
+  if (!hasEnded(root)) return refuseRun(run, 'retried', standing(run), remedyOfRetry(run))
+  if (run.parent !== null) {
+    const remedy = `Retry run ${run.parent} once it has ended or is parked: its step runs again with a child. If it has completed, start another run instead.`
+    return refuseRun(run, 'retried alone', 'it shares the fate of its parent', remedy)
+  }
   again(run, root)
   reopen(run, root)
   return DONE
@@ -105,14 +130,14 @@ export function retry(run: Run): Told {
 
 export function retryStep(run: Run, u: Unit): Told {
   if (u.status === 'waiting' && u.phase !== 'wait') {
-    if (run.paused) return refuse('the run is paused')
+    if (run.paused) return refuseStep(run, u, 'retried', 'its run is paused', 'Resume it.')
     u.forward.failures = 0
     u.forward.series = null
     if (u.phase === null) setOut(run, u)
     else ask(run, u, u.phase)
     return DONE
   }
-  if (u.status !== 'parked') return refuse('it does not wait for its retry, and is not parked')
+  if (u.status !== 'parked') return refuseRetry(run, u)
   run.parked -= 1
   if (isEntered(u)) {
     if (u.alive === 0) again(run, u)
@@ -130,9 +155,11 @@ export function retryStep(run: Run, u: Unit): Told {
 }
 
 export function skipStep(run: Run, u: Unit, output: unknown): Told {
-  if (u.scope === null || u.scope.status !== 'open') return refuse('its run or scope does not go forward')
-  if (u.status !== 'waiting' && u.status !== 'parked') return refuse('it runs, is not next, or has ended')
-  if (u.alive > 0) return refuse('its steps go on')
+  if (u.scope === null || u.scope.status !== 'open') {
+    return refuseRun(run, 'continued by skipping a step', standing(run), remedyOfUndo(run))
+  }
+  if (u.status !== 'waiting' && u.status !== 'parked') return refuseSkip(run, u)
+  if (u.alive > 0) return refuseSkip(run, u)
   if (u.status === 'parked') run.parked -= 1
   note(u, { standIn: true, case: output })
   touch(run, u, { output })
@@ -147,7 +174,12 @@ export function skipStep(run: Run, u: Unit, output: unknown): Told {
 /** Its handler will not end: nobody knows what it did. */
 export function giveUp(run: Run, u: Unit): Told {
   if (!u.flying || (u.status !== 'stopping' && u.status !== 'undoing')) {
-    return refuse('no handler of it is being stopped or undoes it')
+    if (!u.flying) {
+      return refuseStep(run, u, 'given up', `it is ${shownStatus(u)}, and no handler of it runs`)
+    }
+    const remedy =
+      'Cancel the run first: that signals its handlers; this is for a handler that ignores its signal.'
+    return refuseStep(run, u, 'given up', 'its run goes forward', remedy)
   }
   land(u)
   if (u.status === 'undoing') stick(run, u, 'outcome_unknown')
@@ -162,7 +194,7 @@ const waitsToUndo = (u: Unit): boolean =>
   u.status === 'stuck' || (u.status === 'undoing' && u.tries.due !== null)
 
 export function retryUndo(run: Run, u: Unit): Told {
-  if (!waitsToUndo(u)) return refuse('no undo of it waits')
+  if (!waitsToUndo(u)) return refuseUndo(run, u, 'retried in its undo')
   if (u.status === 'stuck') run.parked -= 1
   const { attempt } = u.undo ?? noTries()
   u.status = 'undoing'
@@ -174,7 +206,7 @@ export function retryUndo(run: Run, u: Unit): Told {
 }
 
 export function skipUndo(run: Run, u: Unit): Told {
-  if (!waitsToUndo(u) || !isGoingBack(u)) return refuse('no undo of it waits')
+  if (!waitsToUndo(u) || !isGoingBack(u)) return refuseUndo(run, u, 'skipped in its undo')
   if (u.status === 'stuck') run.parked -= 1
   u.tries.due = null
   note(u, { skippedUndo: true })

@@ -30,12 +30,15 @@ export function graphOf(
   const after = steps.map(({ dependsOn = [], cases = {} }) => [
     ...new Set([...dependsOn, ...Object.keys(cases)]),
   ])
+  const next = new Map<string, string[]>(steps.map(({ name }) => [name, []]))
+  for (const [index, { name }] of steps.entries())
+    for (const each of after[index]!) next.get(each)!.push(name)
   const made = steps.map(
     ({ dependsOn: _, ...step }, index): StepSpec => ({
       ...step,
       index,
       after: after[index]!,
-      next: steps.filter((_each, other) => after[other]!.includes(step.name)).map(({ name }) => name),
+      next: next.get(step.name)!,
     }),
   )
   return {
