@@ -141,19 +141,22 @@ const REFUSALS: readonly (readonly [
   ],
 ]
 
-it.each(REFUSALS)('a run that is %s refuses, with what to do instead: %o', (state, asked, what, remedy) => {
-  const driver = begun()
-  STATES[state](driver)
-  const before = structuredClone([...driver.rows.values()])
+it.each(REFUSALS.map(([state, asked, what, remedy]) => ({ state, asked, what, remedy })))(
+  'a run that is $state $what',
+  ({ state, asked, what, remedy }) => {
+    const driver = begun()
+    STATES[state](driver)
+    const before = structuredClone([...driver.rows.values()])
 
-  const told = driver.fold(typeof asked === 'function' ? asked(driver) : asked)
+    const told = driver.fold(typeof asked === 'function' ? asked(driver) : asked)
 
-  expect(told).toEqual({
-    refused: {
-      code: 'action_refused',
-      what: expect.stringContaining(what),
-      ...(remedy === undefined ? {} : { remedy }),
-    },
-  })
-  expect([...driver.rows.values()]).toEqual(before)
-})
+    expect(told).toEqual({
+      refused: {
+        code: 'action_refused',
+        what: expect.stringContaining(what),
+        ...(remedy === undefined ? {} : { remedy }),
+      },
+    })
+    expect([...driver.rows.values()]).toEqual(before)
+  },
+)
