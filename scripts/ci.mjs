@@ -57,6 +57,7 @@ const STAGES = [
   { name: 'playground', command: 'npm run -s proofs -- playground', onDay: [1, 4] },
   { name: 'presets', command: 'npm run -s proofs -- presets hour', onDay: [2, 4] },
   { name: 'pages', command: 'npm run -s proofs -- pages', onDay: [3, 4] },
+  { name: 'machine', command: 'npm run -s proofs -- machine', onDay: [0, 3] },
   { name: 'libraries', command: 'npm run -s proofs -- libraries examples', onDay: [1, 2] },
   { name: 'stores', command: 'npm run -s proofs -- pglite random compilers', onDay: [0, 2] },
   [

@@ -56,6 +56,8 @@ const CORE_ROOMS = [
     files: /^engine\/[^/]+\.ts$/,
     mayImport: [...BELOW_THE_ENGINE, ...Object.keys(ENGINE_ROOMS).map((room) => `engine/${room}`)],
   },
+  // Pure: the rules of a run, which nothing outside of it is needed to decide.
+  { name: 'machine', files: /^machine\//, mayImport: ['base', 'adapter'] },
   { name: 'definition', files: /^definition\//, mayImport: ['base', 'options', 'adapter', 'graph'] },
   { name: 'graph', files: /^graph\//, mayImport: ['base', 'options', 'adapter'] },
   { name: 'adapter', files: /^adapter\//, mayImport: ['base', 'options'] },

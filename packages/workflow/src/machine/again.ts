@@ -1,0 +1,125 @@
+import { isUndone, note, touch } from './outcomes.ts'
+import { enter, owes } from './scope.ts'
+import { type Note, noTries, type Run, type Unit } from './state.ts'
+
+/** A scope goes forward again, over the units that it has. */
+export function reopen(run: Run, s: Unit): void {
+  goForward(s)
+  s.status = 'open'
+  touch(run, s)
+  enter(run, s)
+}
+
+/** `again`: what did not end well; `anew`: what comes after such a unit, and so builds on what is not there any more. */
+type Redo = 'again' | 'anew' | null
+
+/** Of a scope: resets what did not end well, and what comes after it. */
+export function again(run: Run, s: Unit): void {
+  const redo = redoOf(s)
+  for (const u of [...s.units!]) {
+    const how = redo.get(u) ?? null
+    if (how === 'anew' && s.kind.rebirths === true) drop(run, u)
+    else if (how !== null) reset(run, u, how === 'anew')
+  }
+}
+
+function redoOf(s: Unit): ReadonlyMap<Unit, Redo> {
+  const redo = new Map<Unit, Redo>()
+  const decide = (u: Unit): Redo => {
+    const known = redo.get(u)
+    if (known !== undefined) return known
+    const isAnew = s.kind.before!(s, u).some((p) => decide(p) !== null)
+    const found = isAnew ? 'anew' : endedWell(s, u) ? null : 'again'
+    redo.set(u, found)
+    return found
+  }
+  for (const u of s.units!) decide(u)
+  forgetUntold(s, redo)
+  return redo
+}
+
+/** A failure that the scope bore is kept only if a unit that was told of it is kept. From the last: what it was told to may itself be such a failure. */
+function forgetUntold(s: Unit, redo: Map<Unit, Redo>): void {
+  const told = new Map<Unit, Unit[]>()
+  for (const u of s.units!) {
+    for (const p of s.kind.before!(s, u)) {
+      const known = told.get(p)
+      if (known === undefined) told.set(p, [u])
+      else known.push(u)
+    }
+  }
+  for (const u of s.units!.toReversed()) {
+    if (redo.get(u) !== null || !isFailure(u)) continue
+    const isKept = told.get(u)?.some((v) => redo.get(v) === null && v.status !== 'pending') === true
+    if (!isKept) redo.set(u, 'again')
+  }
+}
+
+const isFailure = ({ status }: Unit): boolean => status === 'failed' || status === 'unknown'
+
+function endedWell(s: Unit, u: Unit): boolean {
+  if (isUndone(u)) return false
+  if (u.status === 'completed' || u.status === 'skipped') return true
+  return isFailure(u) && s.kind.bears?.(s, u) === true && !(u.units !== null && owes(u))
+}
+
+/** It runs again: in another round, with another idempotency key, if its effect is gone or will be had again. */
+export function reset(run: Run, u: Unit, isAnew: boolean): void {
+  if (u.status === 'pending') return
+  if (u.units !== null) resetUnits(run, u, isAnew)
+  // Keys change only after an undo, and for what builds on what is not there any more.
+  if (u.kind.renews === true || isAnew || isUndone(u)) nextRound(u)
+  else Object.assign(u.forward, { failures: 0, losses: 0, kills: 0, due: null, series: null })
+  const isDecided = u.note?.decided === true && u.status !== 'skipped' && !isAnew && !isUndone(u)
+  goForward(u)
+  if (isDecided) note(u, { decided: true })
+  u.status = 'pending'
+  touch(run, u, { output: null })
+}
+
+function resetUnits(run: Run, s: Unit, isAnew: boolean): void {
+  const isWhole = isAnew || (s.spec.compensate !== undefined && isUndone(s))
+  if (!isWhole) return again(run, s)
+  for (const u of [...s.units!]) {
+    if (s.kind.grow !== undefined && s.kind.asks === undefined) reset(run, u, true)
+    else if (s.kind.grow !== undefined || s.kind.rebirths === true) drop(run, u)
+    else reset(run, u, true)
+  }
+}
+
+function nextRound(u: Unit): void {
+  u.round += 1
+  u.touched = false
+  u.succeeded = false
+  Object.assign(u.forward, noTries())
+}
+
+function goForward(u: Unit): void {
+  u.of = null
+  u.undo = null
+  u.phase = null
+  u.forward.due = null
+  u.note = remembered(u)
+}
+
+/** What the note of a unit keeps when it runs again: what was given at its birth. */
+function remembered({ note: known, scope, kind }: Unit): Note | null {
+  if (known === null) return null
+  const names = [...(scope?.kind.gives ?? []), ...(kind.holds ?? [])].filter((name) => name in known)
+  return names.length === 0 ? null : Object.fromEntries(names.map((name) => [name, known[name]]))
+}
+
+export function drop(run: Run, u: Unit): void {
+  for (const v of [...(u.units ?? [])]) drop(run, v)
+  run.units[u.no] = undefined
+  run.out.drop.push(u.no)
+  run.out.dirty.delete(u)
+  const { scope } = u
+  scope!.dropped = Math.max(scope!.dropped, u.round)
+  touch(run, scope!)
+  scope!.named?.delete(u.key)
+  scope!.units!.splice(scope!.units!.indexOf(u), 1)
+}
+
+export const hasBegun = (u: Unit): boolean =>
+  u.status !== 'pending' && !(u.status === 'running' && u.row === 'pending')

@@ -1,0 +1,39 @@
+import { hasEnded, isEntered } from './outcomes.ts'
+import { cleared, enter, look, undo, undoesItself } from './scope.ts'
+import type { Run, Unit } from './state.ts'
+import { stop } from './stop.ts'
+
+/** Digests what has happened, one by one: no recursion, however long the chain. */
+export function digest(run: Run): void {
+  const { agenda } = run
+  for (let i = 0; i < agenda.length; i++) {
+    const { unit, does, cause } = agenda[i]!
+    if (does === 'end') digestEnd(run, unit)
+    else if (does === 'stop') stop(run, unit, cause)
+    // It may have been stopped meanwhile.
+    else if (unit.status === 'open') enter(run, unit)
+    else if (unit.status === 'stopping' && isEntered(unit)) look(run, unit)
+  }
+  agenda.length = 0
+}
+
+function digestEnd(run: Run, u: Unit): void {
+  const s = u.scope
+  if (undoesItself(u)) {
+    // At the end of a pause it is taken up again.
+    if (run.paused) u.held = true
+    else undo(run, u)
+    return
+  }
+  if (s === null) {
+    run.out.ended = u.status
+    return
+  }
+  // It was undone for itself, and the undo of its scope, which has ended, has not come to it yet.
+  if (hasEnded(s)) return
+  if (u.aside) u.aside = false
+  else s.alive -= 1
+  if (s.status === 'open') s.kind.ended!(run, s, u)
+  else if (s.status === 'undoing') cleared(run, s, u)
+  look(run, s)
+}

@@ -1,0 +1,98 @@
+import { ask, fly } from '../life.ts'
+import { complete, hasEnded, note, park, touch } from '../outcomes.ts'
+import { at, begin, birth } from '../scope.ts'
+import type { Kind, Run, Spec, Unit } from '../state.ts'
+
+export interface FunctionSpec extends Spec {
+  readonly steps: Readonly<Record<string, Spec>>
+}
+
+/** Units by the order of their ends; and for each moment the latest birth among those that had ended by then. */
+interface Times {
+  readonly line: readonly (Unit | undefined)[]
+  readonly since: readonly number[]
+}
+
+interface Recording {
+  /** The number of the newest end. */
+  ended?: number
+  times?: Times
+}
+
+const nthOf = (u: Unit) => u.note?.['nth'] as number | undefined
+const afterOf = (u: Unit) => u.note?.['after'] as number
+const memOf = (s: Unit): Recording => {
+  s.mem ??= {}
+  return s.mem as Recording
+}
+
+/**
+ * A function of the user’s that opens units as it goes. Its body is a handler; it begins anew at each takeover, and its calls are answered from the rows. A
+ * unit keeps how many had ended at its birth (`after`) and the how many-th it was to end (`nth`): its place in time.
+ */
+export const recorded: Kind = {
+  name: 'function',
+  named: true,
+  specOf: (spec, key) => (spec as FunctionSpec).steps[String(key).split('#')[0]!],
+  open(run, s) {
+    s.mem = { ended: s.units!.reduce((most, u) => Math.max(most, nthOf(u) ?? 0), 0) } satisfies Recording
+    if (s.note?.['returned'] !== true && s.phase === null) ask(run, s, 'body')
+    else if (s.phase === 'body' && !s.flying && !run.paused) fly(run, s)
+    for (const u of s.units!) begin(run, u)
+  },
+  call(run, s, { serial, key, kind }) {
+    if (!s.flying || s.serial !== serial) return
+    const known = at(s, key)
+    if (known === undefined) {
+      const u = birth(run, s, key, recorded.specOf!(s.spec, key)!, { after: memOf(s).ended })
+      begin(run, u)
+    } else if (known.kind.name !== kind) park(run, s, 'diverged')
+    else if (hasEnded(known)) tell(run, s, known)
+  },
+  returned(run, s, { calls, output }) {
+    // It did not call what it had called before.
+    if (calls !== s.units!.length) return park(run, s, 'diverged')
+    s.phase = null
+    note(s, { returned: true })
+    touch(run, s, { output })
+    if (s.alive === 0) complete(run, s, output)
+  },
+  ended(run, s, u) {
+    if (nthOf(u) === undefined) {
+      const mem = memOf(s)
+      mem.ended = (mem.ended ?? 0) + 1
+      note(u, { nth: mem.ended })
+      touch(run, u)
+    }
+    tell(run, s, u)
+  },
+  idle(run, s) {
+    if (s.note?.['returned'] === true) complete(run, s)
+  },
+  /** Those that had ended when it was born, less those that another of them already follows. */
+  before(s, u) {
+    const { line, since } = timesOf(s)
+    const after = afterOf(u)
+    return line.slice(since[after]! + 1, after + 1).filter((each) => each !== undefined)
+  },
+  bears: () => true,
+  rebirths: true,
+  gives: ['after'],
+}
+
+/** While it is undone, or looked at by an operator, nothing ends in it. */
+function timesOf(s: Unit): Times {
+  const line: (Unit | undefined)[] = []
+  for (const u of s.units!) {
+    const nth = nthOf(u)
+    if (nth !== undefined) line[nth] = u
+  }
+  const since = [0]
+  for (let n = 1; n < line.length; n++)
+    since[n] = Math.max(since[n - 1]!, line[n] === undefined ? 0 : afterOf(line[n]!))
+  return { line, since }
+}
+
+function tell(run: Run, s: Unit, { key, status }: Unit): void {
+  if (s.flying) run.out.tell.push({ scope: s.no, serial: s.serial, key, status })
+}

@@ -1,0 +1,110 @@
+import { join } from './scope.ts'
+import { type Note, type Phase, type Run, type Spec, type Status, type Tries, Unit } from './state.ts'
+
+/** A unit as the store keeps it: the columns of its row. Output and error are there where they changed. */
+export interface Row {
+  readonly no: number
+  /** The number of its scope; null for the root. */
+  readonly scope: number | null
+  readonly key: string | number
+  readonly status: Status
+  readonly of: Status | null
+  readonly phase: Phase | null
+  readonly serial: number
+  readonly round: number
+  readonly touched: boolean
+  readonly succeeded: boolean
+  readonly dropped: number
+  /** Its ask is with somebody. */
+  readonly flying: boolean
+  /** The row was committed before the handler was called. */
+  readonly recorded: boolean
+  readonly forward: Tries
+  readonly undo: Tries | null
+  readonly note: Note | null
+  readonly output?: unknown
+  readonly error?: unknown
+}
+
+/** What the run’s own row keeps for the machine. */
+export interface RunRow {
+  readonly id: string
+  readonly parent: string | null
+  readonly paused: boolean
+  /** The number of the next unit. */
+  readonly born: number
+}
+
+/** The rows of one fold. */
+export interface Commit {
+  readonly run: RunRow
+  readonly rows: readonly Row[]
+  readonly drop: readonly number[]
+}
+
+/** The rows that a fold changed. Called once, at the end of the fold. */
+export function commit(run: Run): Commit {
+  const rows: Row[] = []
+  for (const u of run.out.dirty) {
+    // It was dropped in this very fold.
+    if (run.units[u.no] !== u) continue
+    rows.push({ ...rowOf(u), ...run.out.payloads.get(u) })
+    u.row = u.status
+    u.written = u.serial
+  }
+  const { id, parent, paused, born } = run
+  return { run: { id, parent, paused, born }, rows, drop: run.out.drop }
+}
+
+function rowOf(u: Unit): Row {
+  const { no, scope, key, status, of, phase, serial, round, flying, recorded, forward, undo, note } = u
+  const { touched, succeeded, dropped } = u
+  const tries = { forward: { ...forward }, undo: undo === null ? null : { ...undo } }
+  const columns = {
+    no,
+    scope: scope === null ? null : scope.no,
+    key,
+    status,
+    of,
+    phase,
+    serial,
+    round,
+    touched,
+    succeeded,
+    dropped,
+  }
+  return { ...columns, flying, recorded, ...tries, note }
+}
+
+/** Units from their rows, each after its scope. Parses, and decides nothing. */
+export function parse(run: Run, rows: readonly Row[], spec: Spec): void {
+  for (const row of rows.toSorted((one, other) => one.no - other.no)) {
+    const scope = row.scope === null ? null : run.units[row.scope]!
+    const u = new Unit(
+      row.no,
+      scope,
+      row.key,
+      scope === null ? spec : scope.kind.specOf!(scope.spec, row.key)!,
+    )
+    const { status, of, phase, serial, round, touched, succeeded, dropped, flying, recorded, note } = row
+    Object.assign(u, {
+      status,
+      of,
+      phase,
+      serial,
+      round,
+      touched,
+      succeeded,
+      dropped,
+      flying,
+      recorded,
+      note,
+    })
+    Object.assign(u, { row: status, written: serial, undo: row.undo === null ? null : { ...row.undo } })
+    Object.assign(u.forward, row.forward)
+    run.units[row.no] = u
+    join(scope, u)
+    if (status === 'parked' || status === 'stuck') run.parked += 1
+  }
+  run.root = run.units[0]!
+}

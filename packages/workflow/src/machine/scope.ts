@@ -1,0 +1,199 @@
+import { ask, fly, setOut, wait } from './life.ts'
+import {
+  goBack,
+  hasEnded,
+  isAlive,
+  isEntered,
+  isGoingBack,
+  isUndone,
+  note,
+  outcomeOf,
+  passedPivot,
+  push,
+  touch,
+  undone,
+} from './outcomes.ts'
+import { type Cause, type Phase, type Run, type Spec, Unit } from './state.ts'
+
+// Scopes: units that open units. Taking them up, what follows when nothing is alive in them, and their undo: one home for all kinds.
+
+/** A new unit, with its row. */
+export function birth(run: Run, scope: Unit | null, key: string | number, spec: Spec, given?: object): Unit {
+  const round = scope === null ? 1 : Math.max(scope.round, scope.dropped + 1)
+  const u = new Unit(run.born, scope, key, spec, round)
+  run.born += 1
+  run.units[u.no] = u
+  if (given !== undefined) note(u, given)
+  join(scope, u)
+  touch(run, u)
+  return u
+}
+
+export function join(scope: Unit | null, u: Unit): void {
+  scope?.named?.set(u.key, u)
+  scope?.units?.push(u)
+}
+
+export function at(scope: Unit, key: string | number): Unit | undefined {
+  return scope.named === null ? scope.units![key as number] : scope.named.get(key)
+}
+
+export function unitAt(run: Run, scope: Unit, key: string | number): Unit {
+  return at(scope, key) ?? birth(run, scope, key, scope.kind.specOf!(scope.spec, key)!)
+}
+
+/**
+ * Takes up a scope over the units that it has, whatever their rows say. First opening, load, the end of a pause, retry, repair and migration are this one
+ * walk: what is pending begins, what is under way is counted, what has ended is digested again. So counters live in memory only, and `ended` of a kind
+ * does nothing that may not be done twice.
+ */
+export function enter(run: Run, s: Unit): void {
+  s.alive = 0
+  s.mem = null
+  for (const u of s.units!) {
+    u.held = false
+    u.aside = s.status === 'stopping' && isTakenUp(u)
+  }
+  if (s.status === 'open') s.kind.open!(run, s)
+  else if (s.status === 'undoing') enterUndo(run, s)
+  else for (const u of s.units!) if (isAlive(u) && !u.aside) begin(run, u)
+  if (s.status === 'stopping') takeUpWithin(run, s)
+  look(run, s)
+}
+
+/** Undos of single units that are under way in a scope which was stopped, and in those of its scopes that have ended already. */
+function takeUpWithin(run: Run, s: Unit): void {
+  for (const u of s.units!) {
+    if (isTakenUp(u)) undo(run, u)
+    else if (u.units !== null && hasEnded(u)) takeUpWithin(run, u)
+  }
+}
+
+/** Whether the undo of its scope will take up the undo of this unit, which is under way. Not if a scope above is undone as one, or not at all. */
+export function isTakenUp(u: Unit): boolean {
+  if (!isGoingBack(u)) return false
+  for (let s = u.scope; s !== null; s = s.scope) {
+    if (s.spec.compensate !== undefined || s.note?.cause?.keep === true) return false
+  }
+  return true
+}
+
+/** A unit of an open scope begins, or is taken up where it is; a pending one after `delayMs`. */
+export function begin(run: Run, u: Unit, delayMs = 0): void {
+  const s = u.scope!
+  if (u.status === 'pending' && s.status !== 'open') return
+  s.alive += 1
+  if (hasEnded(u)) return push(run, u)
+  if (u.status === 'pending') {
+    u.held = run.paused
+    if (u.held) return
+    return delayMs > 0 ? wait(run, u, run.now + delayMs) : setOut(run, u)
+  }
+  if (isEntered(u)) return enter(run, u)
+  if (run.paused) return
+  if (isHeldAsk(u)) fly(run, u)
+  else if (u.phase === 'wait') u.kind.resumes?.(run, u)
+}
+
+const ASKS: ReadonlySet<Phase | null> = new Set<Phase>(['decide', 'open', 'run', 'body', 'undo'])
+
+/** An ask that a pause keeps from leaving. */
+const isHeldAsk = (u: Unit): boolean =>
+  ASKS.has(u.phase) && !u.flying && u.tries.due === null && (u.status === 'running' || u.status === 'undoing')
+
+/** Nothing of the scope is alive: what now? */
+export function look(run: Run, s: Unit): void {
+  if (s.alive > 0) return
+  if (s.status === 'open') s.kind.idle!(run, s)
+  else if (s.status === 'stopping') drained(run, s)
+  else if (s.status === 'undoing') undone(run, s)
+}
+
+/** A stopped scope has drained. In a pause the run stays stopped, until it is resumed. */
+function drained(run: Run, s: Unit): void {
+  const cause = s.note?.cause
+  if (s.scope === null && run.paused && cause?.keep !== true) return
+  s.status = cause?.failed === true || s.note?.failed === true ? 'failed' : 'cancelled'
+  touch(run, s)
+  push(run, s)
+}
+
+/** Whether a unit that has ended was stopped or failed for itself, and undoes what it did before its scope hears of its end. */
+export function undoesItself(u: Unit): boolean {
+  const cause = u.note?.cause
+  if (cause === undefined || cause.keep === true || isUndone(u) || !hasEnded(u)) return false
+  return u.scope?.status !== 'stopping' && owes(u) && !passedPivot(u)
+}
+
+/** Whether its effect is there. */
+const hadEffect = (u: Unit): boolean =>
+  !isUndone(u) &&
+  (outcomeOf(u) === 'completed' ||
+    u.succeeded ||
+    (u.spec.compensate === 'started' && u.touched && u.status !== 'skipped'))
+
+const anyEffect = (u: Unit): boolean =>
+  u.units === null ? hadEffect(u) : !isUndone(u) && u.units.some(anyEffect)
+
+/** Is there something to undo? A scope with a compensation of its own is undone as one; any other owes what its units owe. */
+export function owes(u: Unit): boolean {
+  if (isUndone(u)) return false
+  if (u.units !== null) return u.spec.compensate === undefined ? u.units.some(owes) : anyEffect(u)
+  return (u.kind.owes?.(u.spec) ?? u.spec.compensate !== undefined) && hadEffect(u)
+}
+
+/** Undoes a unit that owes it. One whose undo is under way is taken up. */
+export function undo(run: Run, u: Unit): void {
+  const isOne = u.units === null || u.spec.compensate !== undefined
+  if (isGoingBack(u)) {
+    if (!isOne) return enter(run, u)
+    if (!run.paused && isHeldAsk(u)) fly(run, u)
+    return
+  }
+  goBack(run, u)
+  if (!isOne) return enter(run, u)
+  if (u.kind.undo === undefined) ask(run, u, 'undo')
+  else u.kind.undo(run, u)
+}
+
+/** Undoes a unit that has ended, while its scope goes on. */
+export function takeBack(run: Run, u: Unit, cause: Cause): void {
+  if (!owes(u) || passedPivot(u)) return
+  note(u, { cause })
+  touch(run, u)
+  u.scope!.alive += 1
+  undoUnlessPaused(run, u)
+}
+
+export function undoUnlessPaused(run: Run, u: Unit): void {
+  u.held = run.paused && !isGoingBack(u)
+  if (!u.held) undo(run, u)
+}
+
+/** What an undo still waits for: how many units come before each. */
+type Waits = Map<Unit, number>
+
+/** The reverse of the order in which units had to begin. */
+function enterUndo(run: Run, s: Unit): void {
+  const waits: Waits = new Map()
+  s.mem = waits
+  for (const u of s.units!) for (const p of s.kind.before!(s, u)) waits.set(p, (waits.get(p) ?? 0) + 1)
+  for (const u of s.units!) if (!waits.has(u)) beginUndo(run, u)
+}
+
+function beginUndo(run: Run, u: Unit): void {
+  u.scope!.alive += 1
+  // What owes nothing only keeps the order of the others.
+  if (owes(u)) undoUnlessPaused(run, u)
+  else push(run, u)
+}
+
+/** The undo of a unit has ended: those that it waited for begin theirs. */
+export function cleared(run: Run, s: Unit, u: Unit): void {
+  const waits = s.mem as Waits
+  for (const p of s.kind.before!(s, u)) {
+    const left = waits.get(p)! - 1
+    waits.set(p, left)
+    if (left === 0) beginUndo(run, p)
+  }
+}

@@ -1,0 +1,120 @@
+import type { Answered } from '../../src/machine/index.ts'
+import {
+  advance,
+  changes,
+  commit,
+  load,
+  type MachineEvent,
+  type Row,
+  type Run,
+  type RunRow,
+  start,
+} from '../../src/machine/index.ts'
+import type { Answer, Dispatch, MailIn, MailOut, Spec } from '../../src/machine/state.ts'
+
+/** A run that a test moves by hand: each call is one event and one commit, and what was asked is there to be answered. Units are named by their keys. */
+export class Driver {
+  now = 1_000
+  row: RunRow
+  readonly rows = new Map<number, Row>()
+  readonly spec: Spec
+  readonly mail: MailOut[] = []
+  readonly aborted: string[] = []
+  asked: Dispatch[] = []
+  #run: Run
+
+  constructor(spec: Spec, parent: string | null = null) {
+    this.spec = spec
+    const { run, commit: made } = start('run', spec, parent)
+    this.#run = run
+    this.row = made.run
+    for (const row of made.rows) this.rows.set(row.no, row)
+    this.fold({ type: 'begin' })
+  }
+
+  fold(event: MachineEvent): Answered {
+    const out = changes()
+    const answer = advance(this.#run, event, this.now, out)
+    const made = commit(this.#run)
+    this.row = made.run
+    for (const no of made.drop) this.rows.delete(no)
+    for (const row of made.rows) this.rows.set(row.no, row)
+    this.asked = [...this.asked, ...out.dispatch.values()]
+    this.mail.push(...out.mail)
+    this.aborted.push(...out.abort.map((no) => this.nameOf(no)))
+    return answer
+  }
+
+  /** Its owner is gone: another one loads the rows, and doubts what may be with somebody. Late answers name old serials. */
+  takeover(): void {
+    this.reload()
+    this.asked = []
+    this.fold({ type: 'begin' })
+    this.fold({ type: 'takeover' })
+  }
+
+  reload(): void {
+    this.#run = load(this.row, structuredClone([...this.rows.values()]), this.spec)
+  }
+
+  /** The root, or the unit at a path of keys: `at('fetch', 1)`. */
+  at(...path: readonly (string | number)[]): Row {
+    let row = this.rows.get(0)!
+    for (const key of path)
+      row = [...this.rows.values()].find((each) => each.scope === row.no && each.key === key)!
+    return row
+  }
+
+  nameOf(no: number): string {
+    return String(this.rows.get(no)!.key)
+  }
+
+  /** What is asked now, in order: `a.run`. */
+  get open(): readonly string[] {
+    return this.asked.map(({ unit, phase }) => `${this.nameOf(unit)}.${phase}`)
+  }
+
+  /** The statuses of the steps of the root’s graph. */
+  get statuses(): Readonly<Record<string, string>> {
+    const steps = [...this.rows.values()].filter(({ scope }) => scope === 0)
+    return Object.fromEntries(steps.map(({ key, status }) => [key, status]))
+  }
+
+  #take(name: string): Dispatch {
+    const ask = this.asked.find(({ unit }) => this.nameOf(unit) === name)
+    if (ask === undefined) throw new Error(`Nothing is asked of ${name}. Asked: ${this.open.join(', ')}.`)
+    this.asked = this.asked.filter((each) => each !== ask)
+    return ask
+  }
+
+  done(name: string, answer: Answer = {}): void {
+    const { unit, serial } = this.#take(name)
+    this.fold({ type: 'done', unit, serial, ...answer })
+  }
+
+  fails(name: string, more: { readonly retryAt?: number; readonly succeeded?: true } = {}): void {
+    const { unit, serial } = this.#take(name)
+    this.fold({ type: 'failed', unit, serial, error: 'failed', ...more })
+  }
+
+  loses(name: string): void {
+    const { unit, serial } = this.#take(name)
+    this.fold({ type: 'lost', unit, serial })
+  }
+
+  unbegun(name: string): void {
+    const { unit, serial } = this.#take(name)
+    this.fold({ type: 'unbegun', unit, serial })
+  }
+
+  tell(path: readonly (string | number)[], mail: MailIn): Answered {
+    return this.fold({ type: 'mail', unit: this.at(...path).no, mail })
+  }
+
+  operate(
+    type: 'retryStep' | 'giveUp' | 'retryUndo' | 'skipUndo' | 'skipStep',
+    ...path: readonly (string | number)[]
+  ): Answered {
+    return this.fold({ type, unit: this.at(...path).no })
+  }
+}

@@ -1,0 +1,179 @@
+import type { Row } from '../../src/machine/index.ts'
+import { effectId, isEnded } from './oracle.ts'
+import { Random } from './random.ts'
+import { type Counts, World } from './world.ts'
+
+const STEPS_MAX = 3_000
+
+export const noCounts = (): Counts => ({
+  events: 0,
+  compares: 0,
+  takeovers: 0,
+  lostCommits: 0,
+  undos: 0,
+  retries: 0,
+  refused: 0,
+})
+
+/** Plays one random run to its end. Throws an error that names the seed and the rule that was broken. */
+export function play(seed: number, counts: Counts, { isHard = false } = {}): void {
+  const world = new World(new Random(seed), counts, (why, { log }) => {
+    const last = process.env['MACHINE_LOG'] === undefined ? '' : `\n${log.slice(-60).join('\n')}`
+    throw new Error(`seed ${seed}: ${why}${last}`)
+  })
+  const retriesMax = isHard ? 6 : 2
+  let retries = 0
+  for (let step = 0; ; step++) {
+    if (step > STEPS_MAX) world.fail('it does not end')
+    world.now += 1
+    const root = world.oracle.rows.get(0)!
+    if (!isEnded(root)) {
+      act(world, isHard)
+      continue
+    }
+    judgeEnd(world)
+    if (root.status === 'completed') {
+      if (world.row.parent === null || world.random.chance(0.5)) return
+      world.fold({ type: 'undoRun' })
+      if (isEnded(world.oracle.rows.get(0)!)) return
+    } else {
+      if (world.row.parent !== null || retries === retriesMax || !world.random.chance(isHard ? 0.95 : 0.3))
+        return
+      retries += 1
+      counts.retries += 1
+      world.fold({ type: 'retry' })
+    }
+  }
+}
+
+function judgeEnd(world: World): void {
+  for (const { unit, phase, isZombie } of world.flights)
+    if (isZombie !== true) world.fail(`${unit} ${phase} is under way after the end`)
+  world.oracle.judgeEnd()
+  for (const [id, { unit, state }] of world.kids) {
+    if ((state === 'on' || state === 'cancelling') && world.oracle.rows.has(unit))
+      world.fail(`child ${id} goes on after the end`)
+  }
+}
+
+/** Something happens. */
+function act(world: World, isHard: boolean): void {
+  const { random, oracle, row } = world
+  const x = random.next()
+  const some = () => random.pick([...oracle.rows.values()])
+  if (x < 0.02) return world.takeover()
+  if (x < 0.025) return world.fold({ type: 'cancel', compensate: random.chance(0.8) })
+  if (x < 0.027) return world.fold({ type: 'deadline' })
+  if (x < 0.05) return world.fold({ type: row.paused ? 'resume' : 'pause' })
+  if (x < 0.11) return sendMail(world, some())
+  if (x < 0.14) return repairStep(world, some())
+  if (x < 0.155) return giveUp(world, some())
+  if (x < 0.17) return repairUndo(world, some())
+  if (x < 0.19) return lose(world)
+  if (x < 0.35 && world.stepBody(isHard ? 0.05 : 0.01)) return
+  const asked = world.flights.filter(({ phase }) => phase !== 'body')
+  if (asked.length > 0 && random.chance(0.75)) return end(world)
+  if (world.stepBody() || world.stepChild()) return
+  const dues = world.dues()
+  if (dues.length > 0 && !row.paused) {
+    world.now = Math.max(world.now, Math.min(...dues.map(({ due }) => due)))
+    return world.fold(
+      ...dues.filter(({ due }) => due <= world.now).map(({ unit }) => ({ type: 'due', unit }) as const),
+    )
+  }
+  if (row.paused) return world.fold({ type: 'resume' })
+  if (!asked.some(({ isZombie }) => isZombie !== true) && !world.isChildUnderWay()) helpOut(world)
+}
+
+/** One to three handlers end in one commit. A suspect’s row is written before it is called. */
+function end(world: World): void {
+  const { random } = world
+  const events = []
+  for (let left = random.chance(0.3) ? 3 : 1; left > 0; left--) {
+    const asked = world.flights.filter(({ phase }) => phase !== 'body')
+    if (asked.length === 0) break
+    const flight = random.pick(asked)
+    if (flight.suspect && flight.isRecorded !== true && flight.isZombie !== true) {
+      flight.isRecorded = true
+      world.fold({ type: 'record', unit: flight.unit, serial: flight.serial, before: true })
+      continue
+    }
+    if (!world.flights.includes(flight)) continue
+    world.flights = world.flights.filter((each) => each !== flight)
+    events.push(world.answer(flight))
+  }
+  if (events.length > 0) world.fold(...events)
+}
+
+/** A helper is lost, or an ask is given back before it was called. */
+function lose(world: World): void {
+  const { random, oracle } = world
+  const asked = world.flights.filter(({ phase, isZombie }) => phase !== 'body' && isZombie !== true)
+  if (asked.length === 0) return
+  const flight = random.pick(asked)
+  const { unit, serial } = flight
+  world.flights = world.flights.filter((each) => each !== flight)
+  if (random.chance(0.3) && flight.isRecorded !== true) return world.fold({ type: 'unbegun', unit, serial })
+  if (flight.phase === 'run') oracle.touched.add(effectId(oracle.rows.get(unit)!))
+  if (random.chance(0.4)) world.flights.push({ ...flight, isZombie: true })
+  world.fold({ type: 'lost', unit, serial })
+}
+
+function sendMail(world: World, { no }: Row): void {
+  const { random, oracle } = world
+  const kind = oracle.specOf(oracle.rows.get(no)!).of.name
+  if (kind === 'mailbox')
+    world.fold({ type: 'mail', unit: no, mail: { body: 'm', from: 'me', close: random.chance(0.3) } })
+  else if (kind === 'signal')
+    world.fold({ type: 'mail', unit: no, mail: { body: 'b', reject: random.chance(0.2) } })
+}
+
+function repairStep(world: World, { no, status }: Row): void {
+  const { random } = world
+  if (random.chance(0.5)) return world.fold({ type: 'retryStep', unit: no })
+  const kid = [...world.kids.values()].find(({ unit, state }) => unit === no && state === 'on')
+  world.fold({ type: 'skipStep', unit: no, output: random.pick(['a', 'b']) })
+  const isSkipped = world.oracle.rows.get(no)?.status === 'skipped' && status !== 'skipped'
+  if (kid !== undefined && isSkipped) kid.state = 'forgotten'
+}
+
+function giveUp(world: World, { no, status }: Row): void {
+  const flight = world.flights.find(({ unit, isZombie }) => unit === no && isZombie !== true)
+  if (flight?.phase === 'body') return
+  if (flight !== undefined && (flight.phase === 'undo' || status === 'stopping')) {
+    world.flights = world.flights.filter((each) => each !== flight)
+    if (flight.phase !== 'undo') world.oracle.touched.add(effectId(world.oracle.rows.get(no)!))
+  }
+  world.fold({ type: 'giveUp', unit: no })
+}
+
+function repairUndo(world: World, { no }: Row): void {
+  const { random, oracle } = world
+  if (random.chance(0.5)) return world.fold({ type: 'retryUndo', unit: no })
+  const row = oracle.rows.get(no)!
+  if (row.status === 'stuck' || (row.status === 'undoing' && row.undo?.due != null))
+    oracle.skipped.add(effectId(row))
+  world.fold({ type: 'skipUndo', unit: no })
+}
+
+/** Nothing is under way: somebody must be waited for by name. */
+function helpOut(world: World): void {
+  const { random, oracle } = world
+  for (const row of oracle.rows.values()) {
+    const kind = oracle.specOf(row).of.name
+    if (row.status === 'stuck') return repairUndo(world, row)
+    if (row.status === 'parked') {
+      return random.chance(0.15) ? world.fold({ type: 'cancel', compensate: false }) : repairStep(world, row)
+    }
+    if (row.status === 'waiting' && kind === 'signal') return sendMail(world, row)
+    const isIdle = !oracle.unitsOf(row.no).some((each) => each.status !== 'pending' && !isEnded(each))
+    if (row.status === 'open' && kind === 'mailbox' && isIdle) {
+      return world.fold({
+        type: 'mail',
+        unit: row.no,
+        mail: { body: 'm', from: 'me', close: random.chance(0.6) },
+      })
+    }
+  }
+  if (world.bodies.size === 0) world.fail('nobody is waited for')
+}
