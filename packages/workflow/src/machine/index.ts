@@ -20,7 +20,7 @@ import { birth, enter } from './scope.ts'
 import { type Changes, changes, type MachineEvent, type Run, type Spec, type Unit } from './state.ts'
 
 export { type Commit, commit, type Row, type RunRow } from './rows.ts'
-export { type Changes, changes, type MachineEvent, type Run, type Spec, type Unit } from './state.ts'
+export { type Changes, changes, type MachineEvent, type Run, type Spec } from './state.ts'
 
 /** A run that nobody has begun: its rows are those of its root and of what the root opens. */
 export function start(id: string, spec: Spec, parent: string | null = null): { run: Run; commit: Commit } {

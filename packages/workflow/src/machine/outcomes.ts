@@ -14,7 +14,6 @@ const ENDED: ReadonlySet<Status> = new Set([
 ])
 
 export const hasEnded = (u: Unit): boolean => ENDED.has(u.status)
-export const isEndedRow = (status: Status): boolean => ENDED.has(status)
 export const isAlive = (u: Unit): boolean => u.status !== 'pending' && !ENDED.has(u.status)
 export const isUndone = (u: Unit): boolean => u.status === 'undone'
 /** Its undo is under way, or parked. */
@@ -172,5 +171,3 @@ function halt(run: Run, u: Unit, status: 'stuck' | 'parked', error: unknown): vo
   run.parked += 1
   touch(run, u, { error })
 }
-
-export const causeOf = (u: Unit): Cause | undefined => u.note?.cause

@@ -38,7 +38,7 @@ export const goesOn = ({ root }: Run): boolean =>
   root.status === 'open' || root.status === 'parked' || root.status === 'pending' || root.status === 'running'
 
 /** As people name it: `charge`, the item `resize[2]`, a step of a graph within `pack[2].label`. */
-export function nameOf({ scope, key }: Unit): string {
+function nameOf({ scope, key }: Unit): string {
   if (scope === null) return String(key)
   if (scope.scope === null) return String(key)
   return typeof key === 'number' ? `${nameOf(scope)}[${key}]` : `${nameOf(scope)}.${key}`

@@ -165,7 +165,7 @@ export function takeBack(run: Run, u: Unit, cause: Cause): void {
   undoUnlessPaused(run, u)
 }
 
-export function undoUnlessPaused(run: Run, u: Unit): void {
+function undoUnlessPaused(run: Run, u: Unit): void {
   u.held = run.paused && !isGoingBack(u)
   if (!u.held) undo(run, u)
 }

@@ -10,7 +10,7 @@ const ENDED: readonly string[] = ['completed', 'skipped', 'failed', 'unknown', '
 const SCOPES: readonly string[] = ['graph', 'map', 'loop', 'first', 'mailbox', 'function']
 
 export const isEnded = (row: Row): boolean => ENDED.includes(row.status)
-export const isScope = (spec: Spec): boolean => SCOPES.includes(spec.of.name)
+const isScope = (spec: Spec): boolean => SCOPES.includes(spec.of.name)
 
 /** What went forward and what was undone, as the world saw it. Names a round of a unit. */
 export const effectId = ({ no, round }: Pick<Row, 'no' | 'round'>): string => `${no}:${round}`
