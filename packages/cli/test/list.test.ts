@@ -39,6 +39,16 @@ describe('belay list', () => {
     expect(new Date(createdAt!).toISOString()).toBe(createdAt)
   })
 
+  it('finds runs by how their keys begin', async () => {
+    const { env } = await twoRuns()
+    const keys = async (key: string) =>
+      (await belay(['list', '--key', key, '--fields', 'key'], { env })).stdout
+
+    expect((await keys('order:*')).trim().split('\n').toSorted()).toEqual(['order:1', 'order:2'])
+    expect((await keys('order:2*')).trim()).toBe('order:2')
+    expect(await keys('order:')).toBe('')
+  })
+
   it('gives one document with the fields that were asked for', async () => {
     const { env, first } = await twoRuns()
 

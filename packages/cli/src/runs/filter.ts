@@ -1,6 +1,5 @@
-import type { RunsMatching } from '@belay/workflow'
-import { statusesOf } from '@belay/workflow'
-import { type Duration, durationMs, type RunStatus } from '@belay/workflow/adapter'
+import { type RunsMatching, statusesIn } from '@belay/workflow'
+import { type Duration, durationMs } from '@belay/workflow/adapter'
 import { misused } from '../cli-error.ts'
 import type { Store } from '../store/store.ts'
 import { FILTERS, type FlagsGiven } from '../table/flags.ts'
@@ -24,16 +23,16 @@ export async function filterOf(
     ...(version === undefined ? {} : { version }),
     ...(status === undefined ? {} : { status: statusesIn(status) }),
     ...(tag === undefined ? {} : { tags: tag }),
-    ...(key === undefined ? {} : { key }),
+    ...(key === undefined ? {} : keyOrPrefix(key)),
     ...(waitingFor === undefined ? {} : { waitingFor: limitLine(waitingFor) }),
     ...(from === undefined ? {} : byEnd ? { finishedAfter: from } : { createdAfter: from }),
     ...(to === undefined ? {} : byEnd ? { finishedBefore: to } : { createdBefore: to }),
   }
 }
 
-/** The engine names what is no status, and the nearest one. */
-function statusesIn(words: readonly string[]): readonly RunStatus[] {
-  return [...new Set(words.flatMap((word) => statusesOf(word) ?? [word as RunStatus]))]
+/** `order:91*` is about all keys that begin so, as in the dashboard. */
+function keyOrPrefix(text: string): Pick<RunsMatching, 'key' | 'keyPrefix'> {
+  return text.length > 1 && text.endsWith('*') ? { keyPrefix: text.slice(0, -1) } : { key: text }
 }
 
 function limitLine(text: string): { limit: string; key?: string } {

@@ -60,7 +60,10 @@ export const FLAGS = {
     completes: STATUSES,
   },
   tag: { takes: '<tag>', many: true, about: 'runs that have this tag, and every other one given' },
-  key: { takes: '<key>', about: 'the run with this key, in each workflow' },
+  key: {
+    takes: '<key>',
+    about: 'the run with this key, in each workflow; order:91* for all keys that begin so',
+  },
   'waiting-for': {
     takes: '<limit>',
     about: 'runs of which a step waits for this limit, or limit/key',

@@ -87,6 +87,7 @@ async function whyEmpty({ engine }: Store, filter: RunsMatching): Promise<string
 }
 
 const FLAG_OF: Readonly<Record<string, string>> = {
+  keyPrefix: 'key',
   tags: 'tag',
   waitingFor: 'waiting-for',
   createdAfter: 'since',
