@@ -73,13 +73,14 @@ function specOfStep(name: string, step: StepShape): Spec {
     ...(irreversible === true ? { irreversible } : {}),
   }
   const undo = compensate === 'never' ? {} : { compensate }
-  if (of === child) return { ...own, ...(compensate === 'never' ? { kept: true } : {}) } as Spec
+  // A child that shares nothing with its parent is stored so.
+  if (of === child) return { ...own, ...(compensate === 'never' ? { detached: true } : {}) } as Spec
   if (of !== map && of !== loop)
     return { ...own, ...undo, ...(kind === 'choose' ? { chooses: true } : {}) } as Spec
   const isWhole = compensateAll === true
   const each =
     children === true
-      ? ({ of: child, name, ...(compensate === 'never' ? { kept: true } : {}) } as Spec)
+      ? ({ of: child, name, ...(compensate === 'never' ? { detached: true } : {}) } as Spec)
       : { of: work, name, ...(isWhole ? {} : undo) }
   const collects = of === map && onFailure === 'continue' ? { collects: true } : {}
   return { ...own, ...(isWhole ? undo : {}), each, ...collects } as MapSpec

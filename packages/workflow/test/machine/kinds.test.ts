@@ -129,6 +129,15 @@ describe('a child', () => {
     expect(driver.at()).toMatchObject({ status: 'undone', of: 'failed' })
   })
 
+  it('that is detached is started, and not waited for', () => {
+    const detached = define('detached', { version: 1 }).workflow('sub', child, { detached: true })
+    const driver = playing(detached)
+    driver.done('sub')
+
+    expect(driver.at()).toMatchObject({ status: 'completed' })
+    expect(driver.at('sub')).toMatchObject({ output: { runId: `run/${driver.at('sub').no}:1` } })
+  })
+
   it('that goes on is cancelled when its parent stops', () => {
     const driver = playing(parent)
     driver.done('sub')
