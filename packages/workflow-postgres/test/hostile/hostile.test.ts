@@ -34,6 +34,8 @@ const NOT_CALLED: Readonly<Record<string, string>> = {
   RollbackReport: 'checkRollback() makes it',
   undoReport: 'it reads a run that runs.get() has given',
   stepStates: 'it reads a run that runs.get() has given',
+  parseExactJson: 'it takes a text and throws what JSON.parse() throws, and a RangeError',
+  quoteWithoutPayloads: 'explain() and doctor() call it',
   'clock.step': 'it is internal: testWorkflow() calls it',
   MemoryTransaction: 'transaction() of a memory adapter makes it',
   makeTables: 'it is the drizzle schema: drizzle checks its arguments',

@@ -24,6 +24,8 @@ import {
   RetryLaterError,
   StoreContendedError,
   StoreUnavailableError,
+  statusesIn,
+  statusesOf,
   stopOnSignals,
 } from '@belay/workflow'
 import { migrate, postgres, postgresTransaction } from '../../src/index.ts'
@@ -67,6 +69,13 @@ export const OTHER_ROWS: readonly Row<World>[] = [
     call: (_, options) => jsonLogger(options as JsonLoggerOptions),
     args: () => [{}],
     options: { 0: ['level'] },
+  },
+  { name: 'statusesOf', call: (_, word) => statusesOf(word as string), args: () => ['failed'] },
+  {
+    name: 'statusesIn',
+    call: (_, words) => statusesIn(words as readonly string[]),
+    args: () => [['failed']],
+    where: ['No run has a status'],
   },
   { name: 'pinoLogger', call: (_, pino) => pinoLogger(pino as PinoLike), args: () => [console] },
   {

@@ -1,4 +1,5 @@
 import { BelayError } from '../errors.ts'
+import { isArray } from '../is-array.ts'
 import { nearest } from '../nearest.ts'
 import { shown } from '../shown.ts'
 import { RUN_STATUSES, type RunStatus } from './lifecycle.ts'
@@ -35,6 +36,7 @@ export const STATUS_WORDS: readonly StatusWord[] = [
  * every other status for itself. Case, and what stands between words, count nothing: `Undo parked` is a word of the screen.
  */
 export function statusesOf(word: string): readonly RunStatus[] | undefined {
+  if (typeof word !== 'string') return undefined
   const plain = plainly(word)
   const known = STATUS_WORDS.find((each) => plainly(each) === plain)
   if (known === undefined) return undefined
@@ -43,11 +45,12 @@ export function statusesOf(word: string): readonly RunStatus[] | undefined {
 
 /** The statuses that any of these words asks for. Throws `invalid_option` for what is no such word, and names the nearest one. */
 export function statusesIn(words: readonly string[]): readonly RunStatus[] {
+  if (!isArray(words)) return refuse(words)
   return [...new Set(words.flatMap((word) => statusesOf(word) ?? refuse(word)))]
 }
 
-function refuse(word: string): never {
-  const near = nearest(word, STATUS_WORDS)
+function refuse(word: unknown): never {
+  const near = typeof word === 'string' ? nearest(word, STATUS_WORDS) : undefined
   throw new BelayError('invalid_option', `No run has a status ${shown(word)}.`, {
     remedy: near === undefined ? `Give one of ${STATUS_WORDS.join(', ')}.` : `Did you mean "${near}"?`,
   })

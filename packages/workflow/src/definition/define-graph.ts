@@ -3,6 +3,7 @@ import { checkDependencies, checkStepName, checkWorkflowName, type KnownSteps } 
 import { type MermaidOptions, toMermaid } from '../graph/mermaid.ts'
 import { definitionError, listed, type Place } from '../graph/place.ts'
 import { Problems } from '../graph/problems.ts'
+import { isArray } from '../is-array.ts'
 import { nearest, offered } from '../nearest.ts'
 import { readOptions } from '../options/index.ts'
 import { compileDefinition, definitionHead } from './compile.ts'
@@ -144,7 +145,7 @@ function validNames(workflow: string, names: readonly string[], problems: Proble
 /** The dependencies of a step. Empty when its entry is not an array: {@link checkDagEntry} reports that. */
 function listOf({ dag }: Pick<UntypedGraph, 'dag'>, name: string): readonly string[] {
   const given: unknown = Object.hasOwn(dag, name) ? dag[name] : undefined
-  return isArray(given) ? given : []
+  return isArray<string>(given) ? given : []
 }
 
 function checkDagEntry(
@@ -160,20 +161,11 @@ function checkDagEntry(
       { kind: 'unknown_step', name, suggestion },
     )
   }
-  if (!isArray(dependsOn)) {
+  if (!isArray<string>(dependsOn)) {
     throw definitionError(
       { ...place, step: name },
       `its entry in dag is ${shown(dependsOn)}, and must be an array of names of steps.`,
     )
-  }
-}
-
-/** Array.isArray() that never throws: it throws for a revoked Proxy. */
-function isArray(given: unknown): given is readonly string[] {
-  try {
-    return Array.isArray(given)
-  } catch {
-    return false
   }
 }
 

@@ -1,5 +1,6 @@
 import type { RateSpan } from '../adapter/limits.ts'
 import { definitionError, type Place } from '../graph/place.ts'
+import { isArray } from '../is-array.ts'
 import { duration, readOptions, string } from '../options/index.ts'
 import { checkOptionNames, oneOf, readOption, shown, wholeNumber } from './option-check.ts'
 
@@ -196,15 +197,6 @@ export function refusingLimits({
 }): readonly LimitPolicy[] {
   // Those of the workflow are the limits of each of its steps.
   return (steps[0]?.limits ?? NONE).filter(({ atLimit }) => atLimit === 'refuse')
-}
-
-/** Array.isArray() that never throws: it throws for a revoked Proxy. */
-function isArray(given: unknown): given is readonly unknown[] {
-  try {
-    return Array.isArray(given)
-  } catch {
-    return false
-  }
 }
 
 /** The limits of a step with those of its workflow; null for none. */
