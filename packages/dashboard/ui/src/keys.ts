@@ -1,4 +1,4 @@
-import { useEffect, useRef } from 'preact/hooks'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 import { SCREENS } from './screens.ts'
 import { keys } from './settings.ts'
 
@@ -13,7 +13,8 @@ let begun: { readonly key: string; readonly at: number } | undefined
 export function useKeys(bindings: Bindings): void {
   const layer = useRef(bindings)
   layer.current = bindings
-  useEffect(() => {
+  // Not after the next frame: whoever sees the rows may press j, and the first press would be lost.
+  useLayoutEffect(() => {
     layers.push(layer)
     return () => void layers.splice(layers.indexOf(layer), 1)
   }, [])
