@@ -13,7 +13,7 @@ const LIMIT_DEFAULT = 20
 
 /** `belay items`. */
 export async function run({ args, connect, flags, out }: Call): Promise<ExitStatus | undefined> {
-  const [map, statuses, limit] = [args['map']!, statusesIn(flags.status), flags.limit ?? LIMIT_DEFAULT]
+  const [map, statuses, limit] = [args['map']!, itemStatusesIn(flags.status), flags.limit ?? LIMIT_DEFAULT]
   if (limit < 1) throw misused('--limit must be a whole number from 1 on.')
   const after = flags.after === undefined ? undefined : indexOf(flags.after)
   const store = await connect()
@@ -44,7 +44,7 @@ export async function run({ args, connect, flags, out }: Call): Promise<ExitStat
 }
 
 /** The words of the screens; `failed` also means items whose undo failed. */
-function statusesIn(words: readonly string[] | undefined): readonly StepStatus[] | undefined {
+function itemStatusesIn(words: readonly string[] | undefined): readonly StepStatus[] | undefined {
   return words?.flatMap((word): readonly StepStatus[] => {
     if (word === 'failed') return ['failed', 'compensation_failed']
     const meant = STATUSES.filter((status) => [word, ...(statusesOf(word) ?? [])].includes(status))

@@ -57,54 +57,25 @@ export function commit(run: Run): Commit {
 }
 
 function rowOf(u: Unit): Row {
-  const { no, scope, key, status, of, phase, serial, round, flying, recorded, forward, undo, note } = u
-  const { touched, succeeded, dropped } = u
-  const tries = { forward: { ...forward }, undo: undo === null ? null : { ...undo } }
-  const columns = {
-    no,
-    scope: scope === null ? null : scope.no,
-    key,
-    status,
-    of,
-    phase,
-    serial,
-    round,
-    touched,
-    succeeded,
-    dropped,
-  }
-  return { ...columns, flying, recorded, ...tries, note }
+  const { no, key, status, of, phase, serial, round, touched, succeeded, dropped, flying, recorded, note } = u
+  const columns = { no, key, status, of, phase, serial, round, touched, succeeded, dropped, flying, recorded }
+  const tries = { forward: { ...u.forward }, undo: u.undo === null ? null : { ...u.undo } }
+  return { ...columns, ...tries, note, scope: u.scope === null ? null : u.scope.no }
 }
 
 /** Units from their rows, each after its scope. Parses, and decides nothing. */
 export function parse(run: Run, rows: readonly Row[], spec: Spec): void {
   for (const row of rows.toSorted((one, other) => one.no - other.no)) {
-    const scope = row.scope === null ? null : run.units[row.scope]!
-    const u = new Unit(
-      row.no,
-      scope,
-      row.key,
-      scope === null ? spec : scope.kind.specOf!(scope.spec, row.key)!,
-    )
-    const { status, of, phase, serial, round, touched, succeeded, dropped, flying, recorded, note } = row
-    Object.assign(u, {
-      status,
-      of,
-      phase,
-      serial,
-      round,
-      touched,
-      succeeded,
-      dropped,
-      flying,
-      recorded,
-      note,
-    })
-    Object.assign(u, { row: status, written: serial, undo: row.undo === null ? null : { ...row.undo } })
-    Object.assign(u.forward, row.forward)
-    run.units[row.no] = u
+    // What a handler gave is not in memory: it is read where it is needed.
+    const { no, key, scope: scopeNo, forward, undo, output: _output, error: _error, ...columns } = row
+    const scope = scopeNo === null ? null : run.units[scopeNo]!
+    const u = new Unit(no, scope, key, scope === null ? spec : scope.kind.specOf!(scope.spec, key)!)
+    const kept = { undo: undo === null ? null : { ...undo }, row: row.status, written: row.serial }
+    Object.assign(u, columns, kept)
+    Object.assign(u.forward, forward)
+    run.units[no] = u
     join(scope, u)
-    if (status === 'parked' || status === 'stuck') run.parked += 1
+    if (u.status === 'parked' || u.status === 'stuck') run.parked += 1
   }
   run.root = run.units[0]!
 }

@@ -5,7 +5,7 @@ import { useLive } from '../live.ts'
 import { RUN_STATUSES, wordOf } from '../status.ts'
 import { capped } from '../words.ts'
 import { searchOf, type Term } from './filter.ts'
-import { flipped, statusesOf, useStatusWords } from './status-terms.ts'
+import { flipped, statusesAskedFor, useStatusWords } from './status-terms.ts'
 
 interface CountsProps {
   readonly terms: readonly Term[]
@@ -17,7 +17,7 @@ export function Counts({ terms, filterBy }: CountsProps) {
   const query = searchOf(terms.filter(({ field }) => field !== 'status'))
   const { data } = useLive<RunCounts>(`runs/counts${query && `?${query}`}`)
   const words = useStatusWords()
-  const chosen = statusesOf(terms, words)
+  const chosen = statusesAskedFor(terms, words)
   const shown = RUN_STATUSES.filter((status) => chosen.has(status) || (data?.[status]?.count ?? 0) > 0)
   return (
     <fieldset class="counts">

@@ -12,7 +12,7 @@ export function useStatusWords(): Words {
 }
 
 /** The statuses that a filter asks for by any of its words. */
-export function statusesOf(terms: readonly Term[], words: Words): ReadonlySet<RunStatus> {
+export function statusesAskedFor(terms: readonly Term[], words: Words): ReadonlySet<RunStatus> {
   const known = new Map(Object.entries(words).map(([word, statuses]) => [plain(word), statuses]))
   return new Set(
     terms.flatMap(({ field, value }) => (field === 'status' ? (known.get(plain(value)) ?? []) : [])),
@@ -21,7 +21,7 @@ export function statusesOf(terms: readonly Term[], words: Words): ReadonlySet<Ru
 
 /** The same filter, with another status or without one. */
 export function flipped(terms: readonly Term[], status: RunStatus, words: Words): readonly Term[] {
-  const chosen = statusesOf(terms, words)
+  const chosen = statusesAskedFor(terms, words)
   const others = terms.filter(({ field }) => field !== 'status')
   const wanted = RUN_STATUSES.filter((each) => chosen.has(each) !== (each === status))
   return [...others, ...wanted.map((each) => ({ field: 'status' as const, value: exactWord(each, words) }))]

@@ -71,7 +71,7 @@ async function eachPageOfList(
     for (const lookup of part) {
       runIds.push(await runIdOf(adapter, lookup))
     }
-    const { runs, unread } = await statusesOf(
+    const { runs, unread } = await readStatusesOf(
       adapter,
       runIds.filter((runId) => runId !== undefined),
     )
@@ -93,7 +93,7 @@ async function eachPageOfList(
 }
 
 /** One that cannot be read keeps no others. */
-async function statusesOf(adapter: Adapter, runIds: readonly string[]) {
+async function readStatusesOf(adapter: Adapter, runIds: readonly string[]) {
   const runs = new Map<string, SelectedRun>()
   const unread = new Map<string, unknown>()
   await sendApart([...new Set(runIds)], {
