@@ -31,6 +31,10 @@ export class Oracle {
   readonly #named = new Map<string, number>()
   /** Rounds of which a handler may have been called. */
   readonly touched = new Set<string>()
+  /** Numbers of the units of each scope that has any, by birth. */
+  readonly #within = new Map<number | null, Set<number>>()
+  readonly #specs = new Map<number, Spec>()
+  #specsOf: Spec | undefined
   readonly #fail: (why: string) => never
   #clock = 0
 
@@ -40,7 +44,8 @@ export class Oracle {
   }
 
   unitsOf(no: number): readonly Row[] {
-    return [...this.rows.values()].filter(({ scope }) => scope === no)
+    const within = this.#within.get(no)
+    return within === undefined ? [] : Array.from(within, (each) => this.rows.get(each)!)
   }
 
   parentOf({ scope }: Row): Row | null {
@@ -48,6 +53,16 @@ export class Oracle {
   }
 
   specOf(row: Row): Spec {
+    if (this.#specsOf !== this.def) this.#specs.clear()
+    this.#specsOf = this.def
+    const kept = this.#specs.get(row.no)
+    if (kept !== undefined) return kept
+    const spec = this.#readSpec(row)
+    this.#specs.set(row.no, spec)
+    return spec
+  }
+
+  #readSpec(row: Row): Spec {
     const parent = this.parentOf(row)
     if (parent === null) return this.def
     const spec = this.specOf(parent)
@@ -173,11 +188,11 @@ export class Oracle {
 
   /** Takes the rows of a commit. */
   take(changed: readonly Row[], dropped: readonly number[]): void {
-    const before = new Map(this.rows)
-    for (const no of dropped) this.rows.delete(no)
+    const before = new Map(changed.map(({ no }) => [no, this.rows.get(no)]))
+    for (const no of dropped) this.#drop(no)
     for (const row of changed) {
       const old = before.get(row.no)
-      this.rows.set(row.no, row)
+      this.#keep(row)
       if (old !== undefined && old.serial > row.serial) this.#fail(`the serial of ${row.no} went back`)
       if (old !== undefined && old.round > row.round) this.#fail(`the round of ${row.no} went back`)
       const name = `${row.scope}/${row.key}:${row.round}`
@@ -191,6 +206,20 @@ export class Oracle {
       if (!isEnded(row) && row.status !== 'undoing' && row.status !== 'stuck') this.endedAt.delete(row.no)
     }
     for (const row of changed) this.#judgeChange(row, before.get(row.no))
+  }
+
+  #keep(row: Row): void {
+    this.rows.set(row.no, row)
+    const within = this.#within.get(row.scope)
+    if (within === undefined) this.#within.set(row.scope, new Set([row.no]))
+    else within.add(row.no)
+  }
+
+  #drop(no: number): void {
+    const row = this.rows.get(no)
+    if (row === undefined) return
+    this.rows.delete(no)
+    this.#within.get(row.scope)!.delete(no)
   }
 
   #judgeChange(row: Row, old: Row | undefined): void {

@@ -12,8 +12,8 @@ import {
 import { childKey } from '../../src/machine/kinds/child.ts'
 import type { Answer, Dispatch, MailOut } from '../../src/machine/state.ts'
 import { Definitions, type ScriptedSpec } from './definitions.ts'
+import { difference } from './difference.ts'
 import { effectId, isEnded, Oracle } from './oracle.ts'
-import { plain } from './plain.ts'
 import type { Random } from './random.ts'
 
 /** An ask that is with somebody. */
@@ -202,20 +202,8 @@ export class World {
   /** What a load makes of the rows is what memory has. */
   compare(): void {
     this.counts.compares += 1
-    const [stored, known] = [plain(load(this.row, this.#stored(), this.oracle.def)), plain(this.#run)]
-    if (JSON.stringify(stored) === JSON.stringify(known)) return
-    for (const name of ['paused', 'born', 'parked'] as const) {
-      if (stored[name] !== known[name])
-        this.fail(`run.${name}: rows say ${stored[name]}, memory ${known[name]}`)
-    }
-    for (const [index, unit] of stored.units.entries()) {
-      const other = known.units[index]
-      for (const name of Object.keys(unit) as (keyof typeof unit)[]) {
-        const [says, has] = [JSON.stringify(unit[name]), JSON.stringify(other?.[name])]
-        if (says !== has) this.fail(`unit ${unit.no}.${name}: rows say ${says}, memory ${has}`)
-      }
-    }
-    this.fail('another number of units')
+    const found = difference(load(this.row, this.#stored(), this.oracle.def), this.#run)
+    if (found !== null) this.fail(found)
   }
 
   /** What a handler answers, if it ends now. */
