@@ -1,6 +1,7 @@
 import { isUndone, note, touch } from './outcomes.ts'
+import { type Note, noTries } from './records.ts'
 import { enter, owes } from './scope.ts'
-import { type Note, noTries, type Run, type Unit } from './state.ts'
+import type { Run, Unit } from './state.ts'
 
 /** A scope goes forward again, over the units that it has. */
 export function reopen(run: Run, s: Unit): void {
@@ -55,7 +56,7 @@ function forgetUntold(s: Unit, redo: Map<Unit, Redo>): void {
   }
 }
 
-const isFailure = ({ status }: Unit): boolean => status === 'failed' || status === 'unknown'
+const isFailure = ({ status }: Unit): boolean => status === 'failed'
 
 function endedWell(s: Unit, u: Unit): boolean {
   if (isUndone(u)) return false
@@ -66,15 +67,17 @@ function endedWell(s: Unit, u: Unit): boolean {
 /** It runs again: in another round, with another idempotency key, if its effect is gone or will be had again. */
 export function reset(run: Run, u: Unit, isAnew: boolean): void {
   if (u.status === 'pending') return
+  const hasNewRound = isUndone(u) || (isAnew && u.kind.stays?.(u) !== true)
+  const keepsOutput = u.kind.keepsOutput?.(u) === true
   if (u.units !== null) resetUnits(run, u, isAnew)
   // Keys change only after an undo, and for what builds on what is not there any more.
-  if (u.kind.renews === true || isAnew || isUndone(u)) nextRound(u)
+  if (hasNewRound) nextRound(u)
   else Object.assign(u.forward, { failures: 0, losses: 0, kills: 0, due: null, series: null })
   const isDecided = u.note?.decided === true && u.status !== 'skipped' && !isAnew && !isUndone(u)
   goForward(u)
   if (isDecided) note(u, { decided: true })
   u.status = 'pending'
-  touch(run, u, { output: null })
+  touch(run, u, keepsOutput ? undefined : { output: null })
 }
 
 function resetUnits(run: Run, s: Unit, isAnew: boolean): void {
@@ -95,18 +98,20 @@ function nextRound(u: Unit): void {
 }
 
 function goForward(u: Unit): void {
+  u.note = remembered(u)
   u.of = null
   u.undo = null
   u.phase = null
   u.forward.due = null
-  u.note = remembered(u)
 }
 
 /** What the note of a unit keeps when it runs again: what was given at its birth. */
-function remembered({ note: known, scope, kind }: Unit): Note | null {
-  if (known === null) return null
-  const names = [...(scope?.kind.gives ?? []), ...(kind.holds ?? [])].filter((name) => name in known)
-  return names.length === 0 ? null : Object.fromEntries(names.map((name) => [name, known[name]]))
+function remembered(u: Unit): Note | null {
+  if (u.note === null) return null
+  const { note: known, scope, kind } = u
+  const names = (scope?.kind.gives ?? []).filter((name) => name in known)
+  const kept = { ...Object.fromEntries(names.map((name) => [name, known[name]])), ...kind.remembers?.(u) }
+  return Object.keys(kept).length === 0 ? null : kept
 }
 
 export function drop(run: Run, u: Unit): void {

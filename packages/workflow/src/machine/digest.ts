@@ -9,6 +9,7 @@ export function digest(run: Run): void {
   for (let i = 0; i < agenda.length; i++) {
     const { unit, does, cause } = agenda[i]!
     if (does === 'end') digestEnd(run, unit)
+    else if (does === 'told') digestTold(run, unit)
     else if (does === 'stop') stop(run, unit, cause)
     // It may have been stopped meanwhile.
     else if (unit.status === 'open') enter(run, unit)
@@ -18,6 +19,7 @@ export function digest(run: Run): void {
 }
 
 function digestEnd(run: Run, u: Unit): void {
+  u.isEnding = false
   const s = u.scope
   if (undoesItself(u)) {
     // At the end of a pause it is taken up again.
@@ -30,10 +32,22 @@ function digestEnd(run: Run, u: Unit): void {
     return
   }
   // It was undone for itself, and the undo of its scope, which has ended, has not come to it yet.
-  if (hasEnded(s)) return
+  if (hasEnded(s)) return lookAbove(run, s)
   if (u.aside) u.aside = false
   else s.alive -= 1
-  if (s.status === 'open') s.kind.ended!(run, s, u)
+  if (s.status === 'open' && u.note?.told === true) s.kind.rests?.(run, s)
+  else if (s.status === 'open') s.kind.ended!(run, s, u)
   else if (s.status === 'undoing') cleared(run, s, u)
   look(run, s)
+}
+
+/** A scope that was stopped may wait for just that undo. */
+function lookAbove(run: Run, u: Unit): void {
+  for (let s = u.scope; s !== null; s = s.scope) if (s.status === 'stopping') look(run, s)
+}
+
+/** Its scope goes on, while units of it are still under way. */
+function digestTold(run: Run, u: Unit): void {
+  u.isTelling = false
+  if (u.scope?.status === 'open') u.scope.kind.ended!(run, u.scope, u)
 }

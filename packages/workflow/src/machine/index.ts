@@ -1,5 +1,9 @@
+import { ignored, type Receipt } from './answers.ts'
+import { type Changes, changes } from './changes.ts'
 import { digest } from './digest.ts'
-import { done, due, failed, lost, record, setOut, unbegun } from './life.ts'
+import type { MachineEvent } from './events.ts'
+import type { Spec } from './kind.ts'
+import { done, due, failed, lined, lost, permit, record, released, setOut, within } from './life.ts'
 import { migrate } from './migrate.ts'
 import {
   cancel,
@@ -17,37 +21,65 @@ import {
 import { type Told, unknownUnit } from './refusals.ts'
 import { type Commit, commit, parse, type Row, type RunRow } from './rows.ts'
 import { birth, enter } from './scope.ts'
-import { type Changes, changes, type MachineEvent, type Run, type Spec, type Unit } from './state.ts'
+import type { Run, Unit } from './state.ts'
 
+export { type Changes, changes } from './changes.ts'
+export type { MachineEvent } from './events.ts'
+export type { Spec } from './kind.ts'
 export { type Commit, commit, type Row, type RunRow } from './rows.ts'
-export { type Changes, changes, type MachineEvent, type Run, type Spec } from './state.ts'
+export type { Run } from './state.ts'
 
 /** A run that nobody has begun: its rows are those of its root and of what the root opens. */
-export function start(id: string, spec: Spec, parent: string | null = null): { run: Run; commit: Commit } {
-  const run = blank({ id, parent, paused: false, born: 0 })
+export function start(
+  id: string,
+  spec: Spec,
+  { parent = null, deadlineAt = null }: Started = {},
+): { run: Run; commit: Commit } {
+  const run: Run = { ...blank(id, parent), deadlineAt }
   run.root = birth(run, null, 'root', spec)
   if (spec.of.asks === undefined) run.root.kind.grow?.(run, run.root, undefined)
   return { run, commit: commit(run) }
 }
 
-function blank({ id, parent, paused, born }: RunRow): Run {
+interface Started {
+  /** A child’s: its parent decides what becomes of it. */
+  readonly parent?: string | null
+  readonly deadlineAt?: number | null
+}
+
+function blank(id: string, parent: string | null): Run {
   const root = undefined as unknown as Unit
-  return { id, parent, paused, born, units: [], root, parked: 0, now: 0, out: changes(), agenda: [] }
+  const own = { units: [], root, born: 0, parked: 0, paused: false, deadlineAt: null, ends: 0, known: null }
+  return { id, parent, ...own, now: 0, out: changes(), agenda: [] }
+}
+
+/** What a load knows besides rows. */
+interface Loaded {
+  /** The run has begun, which its rows do not say. */
+  readonly begun: boolean
+  /** Serials that this process knows and the rows, of which the store has lost some, do not: none is given twice. By unit. */
+  readonly serials?: ReadonlyMap<number, number>
 }
 
 /** Memory from rows: parses, then enters the root as a start does. What that would change was committed, so it goes nowhere. No rule is here. */
-export function load(row: RunRow, rows: readonly Row[], spec: Spec): Run {
-  const run = blank(row)
+export function load(known: RunRow, rows: readonly Row[], spec: Spec, { begun, serials }: Loaded): Run {
+  const { id, parent, born, paused, deadlineAt, ends } = known
+  const run: Run = { ...blank(id, parent), born, paused, deadlineAt, ends, known }
   parse(run, rows, spec)
   fold(run, 0, changes(), () => {
-    if (run.root.units !== null && run.root.status !== 'pending') enter(run, run.root)
+    if (run.root.status !== 'pending') enter(run, run.root)
+    else if (begun) setOut(run, run.root)
   })
   run.out = changes()
+  for (const [no, serial] of serials ?? []) {
+    const u = run.units[no]
+    if (u !== undefined) u.serial = Math.max(u.serial, serial)
+  }
   return run
 }
 
 /** What an event answers to whoever sent it: to an operator what became of it, to mail whether it was taken. */
-export type Answered = Told | undefined
+export type Answered = Told | Receipt | undefined
 
 /** Applies one event. It decides from rows, definition and `now` alone; what changes is in `out`. */
 export function advance(run: Run, event: MachineEvent, now: number, out: Changes): Answered {
@@ -71,10 +103,13 @@ type OfRun = Exclude<MachineEvent, { readonly unit: number }>
 function ofRun(run: Run, event: OfRun): Answered {
   switch (event.type) {
     case 'begin':
-      if (run.root.status === 'pending' && !run.paused) setOut(run, run.root)
+      if (run.root.status === 'pending' && !run.paused) {
+        run.out.begun = true
+        setOut(run, run.root)
+      }
       return undefined
     case 'takeover':
-      for (const u of run.units) if (u?.flying === true) lost(run, u, u.serial)
+      for (const u of run.units) if (u?.flying === true) lost(run, u, u)
       return undefined
     case 'migrate':
       return migrate(run, event.spec)
@@ -98,11 +133,17 @@ function ofUnit(run: Run, u: Unit, event: Extract<MachineEvent, { readonly unit:
     case 'due':
       return void due(run, u)
     case 'lost':
-      return void lost(run, u, event.serial)
-    case 'unbegun':
-      return void unbegun(run, u, event.serial)
+      return void lost(run, u, event)
+    case 'released':
+      return void released(run, u, event)
+    case 'lined':
+      return void lined(run, u, event)
+    case 'permit':
+      return void permit(run, u)
+    case 'within':
+      return void within(run, u, event)
     case 'mail':
-      return { changed: u.kind.mail?.(run, u, event.mail) ?? false }
+      return u.kind.mail?.(run, u, event.mail) ?? ignored('not_waiting')
     case 'call':
       return void u.kind.call?.(run, u, event)
     case 'skipStep':

@@ -1,8 +1,10 @@
 import { drop, hasBegun } from './again.ts'
+import type { Spec } from './kind.ts'
 import { hasEnded } from './outcomes.ts'
+import { noTries } from './records.ts'
 import { DONE, refuseRun, type Told } from './refusals.ts'
 import { enter } from './scope.ts'
-import { noTries, type Run, type Spec, type Unit } from './state.ts'
+import type { Run, Unit } from './state.ts'
 
 /** Moves a run to another definition: names map, numbers stay. */
 export function migrate(run: Run, spec: Spec): Told {

@@ -1,4 +1,5 @@
 import { again, reopen, reset } from './again.ts'
+import type { MachineEvent } from './events.ts'
 import { ask, setOut } from './life.ts'
 import {
   fail,
@@ -10,11 +11,11 @@ import {
   note,
   over,
   passedPivot,
-  push,
   stick,
   touch,
   undone,
 } from './outcomes.ts'
+import { noTries } from './records.ts'
 import {
   AS_IT_WAS,
   DONE,
@@ -32,7 +33,7 @@ import {
   type Told,
 } from './refusals.ts'
 import { begin, enter, owes, undo } from './scope.ts'
-import { type MachineEvent, noTries, type Run, type Unit } from './state.ts'
+import type { Run, Unit } from './state.ts'
 import { stop } from './stop.ts'
 
 // ------------------------------------------------------------------------------------------------------------------------ the run
@@ -163,11 +164,9 @@ export function skipStep(run: Run, u: Unit, output: unknown): Told {
   if (u.status === 'parked') run.parked -= 1
   note(u, { standIn: true, case: output })
   touch(run, u, { output })
-  u.scope.kind.keeps?.(run, u.scope, u, output)
-  u.forward.due = null
+  u.scope.kind.keeps?.(run, u.scope, u, { output })
   u.phase = null
-  u.status = 'skipped'
-  push(run, u)
+  over(run, u, 'skipped')
   return DONE
 }
 
@@ -184,8 +183,8 @@ export function giveUp(run: Run, u: Unit): Told {
   land(u)
   if (u.status === 'undoing') stick(run, u, 'outcome_unknown')
   else {
-    u.touched = true
-    fail(run, u, 'outcome_unknown', 'unknown')
+    if (u.phase === 'run') u.touched = true
+    fail(run, u, 'outcome_unknown')
   }
   return DONE
 }
@@ -200,8 +199,7 @@ export function retryUndo(run: Run, u: Unit): Told {
   u.status = 'undoing'
   Object.assign(u.undo!, { ...noTries(), attempt })
   touch(run, u)
-  if (u.kind.undo === undefined) ask(run, u, 'undo')
-  else u.kind.undo(run, u)
+  ask(run, u, 'undo')
   return DONE
 }
 

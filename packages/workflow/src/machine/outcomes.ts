@@ -1,25 +1,26 @@
 import type { SkipReason } from '../adapter/branch.ts'
-import type { Cause, Note, Run, Status, Unit } from './state.ts'
-import { noTries } from './state.ts'
+import type { Answer } from './answers.ts'
+import type { Payload } from './changes.ts'
+import type { Cause, Note } from './records.ts'
+import { noTries } from './records.ts'
+import type { Phase, Run, ScopePhase, Status, Unit } from './state.ts'
 
 // What becomes of a unit. Whatever follows from it, in its scope and above, is digested afterwards: see `digest()`.
 
-const ENDED: ReadonlySet<Status> = new Set([
-  'completed',
-  'skipped',
-  'failed',
-  'unknown',
-  'cancelled',
-  'undone',
-])
+const ENDED: ReadonlySet<Status> = new Set(['completed', 'skipped', 'failed', 'cancelled', 'undone'])
 
 export const hasEnded = (u: Unit): boolean => ENDED.has(u.status)
 export const isAlive = (u: Unit): boolean => u.status !== 'pending' && !ENDED.has(u.status)
 export const isUndone = (u: Unit): boolean => u.status === 'undone'
 /** Its undo is under way, or parked. */
 export const isGoingBack = (u: Unit): boolean => u.status === 'undoing' || u.status === 'stuck'
-/** How it ended going forward, whatever was undone afterwards. */
-export const outcomeOf = (u: Unit): Status => u.of ?? u.status
+/** How it ended going forward, whatever was undone afterwards, or what its scope was told. */
+export const outcomeOf = (u: Unit): Status => (u.note?.told === true ? 'completed' : (u.of ?? u.status))
+
+const OF_SCOPE: ReadonlySet<Phase | null> = new Set<Phase>(['body', 'until', 'gather'])
+
+/** Asked of a scope whose units are under way, or have ended. */
+export const isOfScope = (phase: Phase | null): phase is ScopePhase => OF_SCOPE.has(phase)
 
 /** No scope above it was stopped or has ended. */
 export function goesForward(u: Unit): boolean {
@@ -30,11 +31,7 @@ export function goesForward(u: Unit): boolean {
 }
 
 /** Its row is written at the end of the fold. */
-export function touch(
-  run: Run,
-  u: Unit,
-  payload?: { readonly output?: unknown; readonly error?: unknown },
-): void {
+export function touch(run: Run, u: Unit, payload?: Payload): void {
   run.out.dirty.add(u)
   if (payload !== undefined) run.out.payloads.set(u, { ...run.out.payloads.get(u), ...payload })
 }
@@ -45,12 +42,27 @@ export function note(u: Unit, fields: Partial<Note>): void {
 
 /** It has ended, or its undo has. */
 export function push(run: Run, unit: Unit): void {
+  if (unit.isEnding) return
+  unit.isEnding = true
   run.agenda.push({ unit, does: 'end' })
+}
+
+/** Its scope is told that it has completed, before all of its units have ended. */
+export function tellScope(run: Run, unit: Unit): void {
+  if (unit.isTelling) return
+  unit.isTelling = true
+  run.agenda.push({ unit, does: 'told' })
+}
+
+/** Whatever it has done stays. */
+export function isAbandoned(u: Unit): boolean {
+  for (let s: Unit | null = u; s !== null; s = s.scope) if (s.note?.cause?.keep === true) return true
+  return false
 }
 
 /** Its units are under way, rather than a handler of its own that decides, opens or undoes it. */
 export const isEntered = (u: Unit): boolean =>
-  u.units !== null && ENTERED.has(u.status) && (u.phase === null || u.phase === 'body')
+  u.units !== null && ENTERED.has(u.status) && (u.phase === null || isOfScope(u.phase))
 const ENTERED: ReadonlySet<Status> = new Set(['open', 'parked', 'stopping', 'undoing'])
 
 export function passedPivot({ units }: Unit): boolean {
@@ -69,10 +81,10 @@ function failing(u: Unit): Unit | null {
   return x
 }
 
-export function fail(run: Run, u: Unit, error: unknown, status: 'failed' | 'unknown' = 'failed'): void {
+export function fail(run: Run, u: Unit, error: unknown): void {
   if (u.scope?.status === 'stopping' || u.status === 'stopping') {
     touch(run, u, { error })
-    return over(run, u, status)
+    return over(run, u, 'failed')
   }
   // It has units from before a retry.
   if (u.units !== null && u.units.length > 0 && !isEntered(u)) {
@@ -88,13 +100,7 @@ export function fail(run: Run, u: Unit, error: unknown, status: 'failed' | 'unkn
   // Before its end: nothing that depends on it begins.
   if (stops) run.agenda.push({ unit: head, does: 'stop', cause })
   if (isEntered(u)) note(u, { failed: true })
-  else over(run, u, status)
-}
-
-/** The deadline of a scope. After a pivot it means nothing. */
-export function expire(run: Run, s: Unit): void {
-  touch(run, s)
-  if (failing(s) !== null) fail(run, s, 'deadline')
+  else over(run, u, 'failed')
 }
 
 /** Whoever had the ask has it no more. */
@@ -103,26 +109,55 @@ export function land(u: Unit): void {
   u.recorded = false
 }
 
-export function complete(run: Run, u: Unit, output?: unknown): void {
-  touch(run, u, { output })
-  if (u.scope !== null) u.scope.kind.keeps?.(run, u.scope, u, output)
+export function complete(run: Run, u: Unit, answer: Answer & Payload = {}): void {
+  keep(run, u, answer)
   over(run, u, 'completed')
+}
+
+/** Its outcome is known before all of its units have ended: its scope goes on. */
+export function tell(run: Run, u: Unit, answer: Answer & Payload): void {
+  if (u.note?.told === true) return
+  note(u, { told: true })
+  keep(run, u, answer)
+  tellScope(run, u)
+}
+
+function keep(run: Run, u: Unit, answer: Answer & Payload): void {
+  if ('output' in answer) touch(run, u, { output: answer.output })
+  else if (answer.outputOf !== undefined) touch(run, u, { outputOf: answer.outputOf })
+  else touch(run, u)
+  if (u.scope !== null) u.scope.kind.keeps?.(run, u.scope, u, answer)
 }
 
 /** It has its outcome. */
 export function over(run: Run, u: Unit, status: Status): void {
+  bury(run, u)
+  stir(u)
   u.status = status
   u.tries.due = null
   touch(run, u)
   push(run, u)
 }
 
+/** It does not rest any more. */
+export function stir(u: Unit): void {
+  if (!u.isResting) return
+  u.isResting = false
+  u.scope!.resting -= 1
+}
+
+/** No transaction may commit its outcome any more. */
+function bury(run: Run, u: Unit): void {
+  if (u.within === null) return
+  run.out.tombstones.push({ unit: u.no, within: u.within })
+  u.within = null
+}
+
 /** Its definition skips it. */
 export function skip(run: Run, u: Unit, reason: SkipReason): void {
   note(u, { skip: reason })
   touch(run, u, { output: null })
-  u.status = 'skipped'
-  push(run, u)
+  over(run, u, 'skipped')
 }
 
 /** Its undo begins, with a record of its own. */
@@ -137,10 +172,17 @@ export function goBack(run: Run, u: Unit): void {
 
 /** Everything that it owed is undone. */
 export function undone(run: Run, u: Unit): void {
-  u.status = 'undone'
   u.phase = null
-  touch(run, u)
-  push(run, u)
+  over(run, u, 'undone')
+}
+
+/** It stays as it was: nothing of it is undone. */
+export function unharmed(run: Run, u: Unit): void {
+  const status = u.of!
+  u.of = null
+  u.undo = null
+  u.phase = null
+  over(run, u, status)
 }
 
 /** Its undo failed for good. */
@@ -165,6 +207,8 @@ export function release(u: Unit): void {
 }
 
 function halt(run: Run, u: Unit, status: 'stuck' | 'parked', error: unknown): void {
+  bury(run, u)
+  stir(u)
   u.status = status
   land(u)
   u.tries.due = null

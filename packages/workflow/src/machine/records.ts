@@ -25,6 +25,13 @@ export const noTries = (): Tries => ({
   series: null,
 })
 
+/** A place in the line of a limit. */
+export interface Line {
+  readonly limit: string
+  readonly key: string
+  readonly place: number
+}
+
 /** Why a unit was stopped or undone for itself, rather than with its scope. */
 export interface Cause {
   readonly failed?: true
@@ -42,6 +49,10 @@ export interface Note {
   /** A scope that failed, and whose units are still under way. */
   readonly failed?: true
   readonly skip?: SkipReason
+  /** Its place among those that wait for a slot, until its handler is called. */
+  readonly line?: Line
+  /** Its scope was told that it has completed; units of it are still under way. */
+  readonly told?: true
   /** Its `when` was true. A retry in the same round does not ask again. */
   readonly decided?: true
   /** An operator’s: its dependents run although it was skipped. */

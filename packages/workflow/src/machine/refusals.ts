@@ -38,17 +38,15 @@ export const goesOn = ({ root }: Run): boolean =>
   root.status === 'open' || root.status === 'parked' || root.status === 'pending' || root.status === 'running'
 
 /** As people name it: `charge`, the item `resize[2]`, a step of a graph within `pack[2].label`. */
-function nameOf({ scope, key }: Unit): string {
-  if (scope === null) return String(key)
-  if (scope.scope === null) return String(key)
-  return typeof key === 'number' ? `${nameOf(scope)}[${key}]` : `${nameOf(scope)}.${key}`
+function nameOf({ scope, key, label }: Unit): string {
+  if (scope === null || scope.scope === null) return label ?? String(key)
+  return typeof key === 'number' ? `${nameOf(scope)}[${label ?? key}]` : `${nameOf(scope)}.${key}`
 }
 
 const SHOWN: Readonly<Partial<Record<Status, string>>> = {
   open: 'running',
   stopping: 'running',
   parked: 'failed',
-  unknown: 'failed',
   undoing: 'compensating',
   stuck: 'compensation_failed',
   undone: 'compensated',
@@ -124,7 +122,7 @@ export function refuseRetry(run: Run, u: Unit): Told {
     const remedy = 'The explanation of the run tells which.'
     return refuseStep(run, u, 'retried', 'it waits for the steps it depends on', remedy)
   }
-  if (u.status === 'failed' || u.status === 'unknown') {
+  if (u.status === 'failed') {
     const remedy = 'Once the run has ended without completing, it can be retried.'
     return refuseStep(run, u, 'retried', 'the run continued past its failure', remedy)
   }
@@ -142,7 +140,7 @@ export function refuseSkip(run: Run, u: Unit): Told {
     const remedy = 'Skip those first, or skip this step when its turn comes.'
     return refuseStep(run, u, 'skipped', 'it waits for the steps it depends on', remedy)
   }
-  if (u.status === 'failed' || u.status === 'unknown') {
+  if (u.status === 'failed') {
     return refuseStep(run, u, 'skipped', 'the run continued past its failure')
   }
   return refuseStep(run, u, 'skipped', `it is ${shownStatus(u)}`)

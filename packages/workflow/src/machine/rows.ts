@@ -1,12 +1,18 @@
+import type { Payload } from './changes.ts'
+import type { Spec } from './kind.ts'
+import { hasEnded } from './outcomes.ts'
+import type { Note, Tries } from './records.ts'
 import { join } from './scope.ts'
-import { type Note, type Phase, type Run, type Spec, type Status, type Tries, Unit } from './state.ts'
+import { type Phase, type Run, type Status, Unit } from './state.ts'
 
-/** A unit as the store keeps it: the columns of its row. Output and error are there where they changed. */
-export interface Row {
+/** A unit as the store keeps it: the columns of its row, and its payloads where they changed. */
+export interface Row extends Payload {
   readonly no: number
-  /** The number of its scope; null for the root. */
+  /** The number of its scope; null for the root, which stands in the run’s row. */
   readonly scope: number | null
   readonly key: string | number
+  /** How people name an item or a round. */
+  readonly label: string | undefined
   readonly status: Status
   readonly of: Status | null
   readonly phase: Phase | null
@@ -14,6 +20,7 @@ export interface Row {
   readonly round: number
   readonly touched: boolean
   readonly succeeded: boolean
+  readonly within: number | null
   readonly dropped: number
   /** Its ask is with somebody. */
   readonly flying: boolean
@@ -22,38 +29,65 @@ export interface Row {
   readonly forward: Tries
   readonly undo: Tries | null
   readonly note: Note | null
-  readonly output?: unknown
-  readonly error?: unknown
 }
 
-/** What the run’s own row keeps for the machine. */
+/** The run’s own row, as far as the machine knows it. It is written when the run turns: not when it begins, and not when a step ends. */
 export interface RunRow {
   readonly id: string
   readonly parent: string | null
   readonly paused: boolean
+  /** Something in it waits for an operator. */
+  readonly parked: boolean
   /** The number of the next unit. */
   readonly born: number
+  readonly deadlineAt: number | null
+  /** How often it has ended. */
+  readonly ends: number
+  readonly root: Row
 }
 
 /** The rows of one fold. */
 export interface Commit {
-  readonly run: RunRow
+  /** Null: the run has not turned. */
+  readonly run: RunRow | null
   readonly rows: readonly Row[]
   readonly drop: readonly number[]
 }
 
 /** The rows that a fold changed. Called once, at the end of the fold. */
 export function commit(run: Run): Commit {
+  const { dirty, payloads, drop } = run.out
   const rows: Row[] = []
-  for (const u of run.out.dirty) {
-    // It was dropped in this very fold.
-    if (run.units[u.no] !== u) continue
-    rows.push({ ...rowOf(u), ...run.out.payloads.get(u) })
-    u.row = u.status
-    u.written = u.serial
+  for (const u of dirty) {
+    // It was dropped in this very fold, or is the root.
+    if (run.units[u.no] !== u || u === run.root) continue
+    rows.push(changedRow(u, payloads.get(u)))
   }
-  const { id, parent, paused, born } = run
-  return { run: { id, parent, paused, born }, rows, drop: run.out.drop }
+  return { run: turned(run), rows, drop }
+}
+
+function changedRow(u: Unit, payload: Payload | undefined): Row {
+  u.row = u.status
+  u.written = u.serial
+  const row = rowOf(u)
+  return payload === undefined ? row : { ...row, ...payload }
+}
+
+function turned(run: Run): RunRow | null {
+  const { root, known, out, id, parent, paused, born, deadlineAt, ends } = run
+  const parked = run.parked > 0
+  const isSame =
+    known !== null &&
+    !out.dirty.has(root) &&
+    out.drop.length === 0 &&
+    paused === known.paused &&
+    parked === known.parked &&
+    deadlineAt === known.deadlineAt
+  if (isSame) return null
+  if (hasEnded(root) && out.ended !== null) run.ends = ends + 1
+  const row = changedRow(root, out.payloads.get(root))
+  run.known = { id, parent, paused, parked, born, deadlineAt, ends: run.ends, root: row }
+  return run.known
 }
 
 /** Written out, as is `unitOf`: every change and every load comes through here, and a spread costs four times as much. */
@@ -62,6 +96,7 @@ function rowOf(u: Unit): Row {
     no: u.no,
     scope: u.scope === null ? null : u.scope.no,
     key: u.key,
+    label: u.label,
     status: u.status,
     of: u.of,
     phase: u.phase,
@@ -69,6 +104,7 @@ function rowOf(u: Unit): Row {
     round: u.round,
     touched: u.touched,
     succeeded: u.succeeded,
+    within: u.within,
     dropped: u.dropped,
     flying: u.flying,
     recorded: u.recorded,
@@ -89,25 +125,34 @@ const copyOf = ({ attempt, failures, losses, kills, due, series }: Tries): Tries
 
 /** Units from their rows, each after its scope. Parses, and decides nothing. */
 export function parse(run: Run, rows: readonly Row[], spec: Spec): void {
+  run.root = unitOf(run.known!.root, null, spec)
+  run.units[0] = run.root
+  count(run, run.root)
   for (const row of rows.toSorted((one, other) => one.no - other.no)) {
-    const scope = row.scope === null ? null : run.units[row.scope]!
-    const u = unitOf(row, scope, scope === null ? spec : scope.kind.specOf!(scope.spec, row.key)!)
+    const scope = run.units[row.scope!]!
+    const u = unitOf(row, scope, scope.kind.specOf!(scope.spec, row.key)!)
     run.units[row.no] = u
     join(scope, u)
-    if (u.status === 'parked' || u.status === 'stuck') run.parked += 1
+    count(run, u)
+    run.born = Math.max(run.born, row.no + 1)
   }
-  run.root = run.units[0]!
+}
+
+function count(run: Run, { status }: Unit): void {
+  if (status === 'parked' || status === 'stuck') run.parked += 1
 }
 
 /** What a handler gave is not in memory: it is read where it is needed. */
 function unitOf(row: Row, scope: Unit | null, spec: Spec): Unit {
   const u = new Unit(row.no, scope, row.key, spec, row.round)
+  u.label = row.label
   u.status = row.status
   u.of = row.of
   u.phase = row.phase
   u.serial = row.serial
   u.touched = row.touched
   u.succeeded = row.succeeded
+  u.within = row.within
   u.dropped = row.dropped
   u.flying = row.flying
   u.recorded = row.recorded

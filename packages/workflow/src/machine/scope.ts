@@ -1,7 +1,9 @@
-import { ask, fly, setOut, wait } from './life.ts'
+import type { Spec } from './kind.ts'
+import { ask, fly, rest, setOut } from './life.ts'
 import {
   goBack,
   hasEnded,
+  isAbandoned,
   isAlive,
   isEntered,
   isGoingBack,
@@ -10,23 +12,39 @@ import {
   outcomeOf,
   passedPivot,
   push,
+  tellScope,
   touch,
   undone,
 } from './outcomes.ts'
-import { type Cause, type Phase, type Run, type Spec, Unit } from './state.ts'
+import type { Cause, Note } from './records.ts'
+import { type Phase, type Run, Unit } from './state.ts'
 
 // Scopes: units that open units. Taking them up, what follows when nothing is alive in them, and their undo: one home for all kinds.
 
 /** A new unit, with its row. */
-export function birth(run: Run, scope: Unit | null, key: string | number, spec: Spec, given?: object): Unit {
+export function birth(
+  run: Run,
+  scope: Unit | null,
+  key: string | number,
+  spec: Spec,
+  born: Birth = {},
+): Unit {
   const round = scope === null ? 1 : Math.max(scope.round, scope.dropped + 1)
   const u = new Unit(run.born, scope, key, spec, round)
   run.born += 1
   run.units[u.no] = u
-  if (given !== undefined) note(u, given)
+  u.label = born.label
+  if (born.note !== undefined) note(u, born.note)
   join(scope, u)
-  touch(run, u)
+  touch(run, u, born.item === undefined ? undefined : { item: born.item })
   return u
+}
+
+/** What a unit is born with. */
+interface Birth {
+  readonly label?: string
+  readonly note?: Note
+  readonly item?: unknown
 }
 
 export function join(scope: Unit | null, u: Unit): void {
@@ -49,23 +67,25 @@ export function unitAt(run: Run, scope: Unit, key: string | number): Unit {
  */
 export function enter(run: Run, s: Unit): void {
   s.alive = 0
+  s.resting = 0
   s.mem = null
   for (const u of s.units!) {
     u.held = false
+    u.isResting = false
     u.aside = s.status === 'stopping' && isTakenUp(u)
   }
   if (s.status === 'open') s.kind.open!(run, s)
   else if (s.status === 'undoing') enterUndo(run, s)
   else for (const u of s.units!) if (isAlive(u) && !u.aside) begin(run, u)
-  if (s.status === 'stopping') takeUpWithin(run, s)
+  if (s.status === 'stopping' || s.status === 'undoing') takeUpWithin(run, s)
   look(run, s)
 }
 
-/** Undos of single units that are under way in a scope which was stopped, and in those of its scopes that have ended already. */
+/** Undos of single units that are under way in a scope which was stopped, and in those of its scopes that have ended and whose own undo has not begun. */
 function takeUpWithin(run: Run, s: Unit): void {
   for (const u of s.units!) {
-    if (isTakenUp(u)) undo(run, u)
-    else if (u.units !== null && hasEnded(u)) takeUpWithin(run, u)
+    if (u.units !== null && hasEnded(u)) takeUpWithin(run, u)
+    else if (s.status !== 'undoing' && isTakenUp(u)) undo(run, u)
   }
 }
 
@@ -78,24 +98,32 @@ export function isTakenUp(u: Unit): boolean {
   return true
 }
 
-/** A unit of an open scope begins, or is taken up where it is; a pending one after `delayMs`. */
-export function begin(run: Run, u: Unit, delayMs = 0): void {
+/** A unit of an open scope begins, or is taken up where it is. */
+export function begin(run: Run, u: Unit): void {
   const s = u.scope!
   if (u.status === 'pending' && s.status !== 'open') return
   s.alive += 1
-  if (hasEnded(u)) return push(run, u)
+  if (hasEnded(u)) {
+    if (u.note?.told === true) tellScope(run, u)
+    return push(run, u)
+  }
   if (u.status === 'pending') {
     u.held = run.paused
-    if (u.held) return
-    return delayMs > 0 ? wait(run, u, run.now + delayMs) : setOut(run, u)
+    if (!u.held) setOut(run, u)
+    return
   }
-  if (isEntered(u)) return enter(run, u)
+  if (u.status === 'waiting' && u.phase === 'wait') rest(run, u)
+  if (isEntered(u)) {
+    enter(run, u)
+    if (u.note?.told === true) tellScope(run, u)
+    return
+  }
   if (run.paused) return
   if (isHeldAsk(u)) fly(run, u)
   else if (u.phase === 'wait') u.kind.resumes?.(run, u)
 }
 
-const ASKS: ReadonlySet<Phase | null> = new Set<Phase>(['decide', 'open', 'run', 'body', 'undo'])
+const ASKS: ReadonlySet<Phase | null> = new Set<Phase>(['decide', 'open', 'run', 'timeout', 'undo'])
 
 /** An ask that a pause keeps from leaving. */
 const isHeldAsk = (u: Unit): boolean =>
@@ -113,10 +141,17 @@ export function look(run: Run, s: Unit): void {
 function drained(run: Run, s: Unit): void {
   const cause = s.note?.cause
   if (s.scope === null && run.paused && cause?.keep !== true) return
-  s.status = cause?.failed === true || s.note?.failed === true ? 'failed' : 'cancelled'
+  // Nothing will take up the undos of single units that are under way: they end first.
+  if (passedPivot(s) && hasUndos(s)) return
+  const hasFailed = cause?.failed === true || s.note?.failed === true
+  // What was told of it stands, unless losers of it keep what was to be undone.
+  const isDone = s.note?.told === true && !isAbandoned(s)
+  s.status = isDone ? 'completed' : hasFailed ? 'failed' : 'cancelled'
   touch(run, s)
   push(run, s)
 }
+
+const hasUndos = (s: Unit): boolean => s.units?.some((u) => isGoingBack(u) || hasUndos(u))
 
 /** Whether a unit that has ended was stopped or failed for itself, and undoes what it did before its scope hears of its end. */
 export function undoesItself(u: Unit): boolean {
@@ -139,7 +174,7 @@ const anyEffect = (u: Unit): boolean =>
 export function owes(u: Unit): boolean {
   if (isUndone(u)) return false
   if (u.units !== null) return u.spec.compensate === undefined ? u.units.some(owes) : anyEffect(u)
-  return (u.kind.owes?.(u.spec) ?? u.spec.compensate !== undefined) && hadEffect(u)
+  return u.kind.owes?.(u) ?? (u.spec.compensate !== undefined && hadEffect(u))
 }
 
 /** Undoes a unit that owes it. One whose undo is under way is taken up. */
@@ -147,18 +182,19 @@ export function undo(run: Run, u: Unit): void {
   const isOne = u.units === null || u.spec.compensate !== undefined
   if (isGoingBack(u)) {
     if (!isOne) return enter(run, u)
-    if (!run.paused && isHeldAsk(u)) fly(run, u)
+    if (run.paused) return
+    if (isHeldAsk(u)) fly(run, u)
+    else if (u.phase === 'wait') u.kind.resumes?.(run, u)
     return
   }
   goBack(run, u)
-  if (!isOne) return enter(run, u)
-  if (u.kind.undo === undefined) ask(run, u, 'undo')
-  else u.kind.undo(run, u)
+  if (isOne) ask(run, u, 'undo')
+  else enter(run, u)
 }
 
 /** Undoes a unit that has ended, while its scope goes on. */
 export function takeBack(run: Run, u: Unit, cause: Cause): void {
-  if (!owes(u) || passedPivot(u)) return
+  if (!owes(u) || passedPivot(u) || undoesItself(u)) return
   note(u, { cause })
   touch(run, u)
   u.scope!.alive += 1

@@ -1,13 +1,12 @@
-import type { Answer, MailIn } from './answers.ts'
+import type { Changes } from './changes.ts'
+import type { Kind, Spec } from './kind.ts'
 import { type Cause, type Note, noTries, type Tries } from './records.ts'
-
-export type { Answer, MailIn } from './answers.ts'
-export { type Cause, type Note, noTries, type Tries } from './records.ts'
+import type { RunRow } from './rows.ts'
 
 /**
- * Where a unit is. `open`: a scope whose units are under way. `parked`: it failed for good after a pivot, and an operator decides. `stopping`: it was told to
- * end. `unknown`: it failed because nobody knows how its last attempt ended. `undoing`, `stuck` (its undo failed for good), `undone`: what it did is taken
- * back; `of` keeps how it had ended before.
+ * Where a unit is. `waiting`: for a time, for mail or for a slot. `open`: a scope whose units are under way. `parked`: it failed for good after a pivot, and an
+ * operator decides. `stopping`: it was told to end. `undoing`, `stuck` (its undo failed for good), `undone`: what it did is taken back; `of` keeps how it had
+ * ended before.
  */
 export type Status =
   | 'pending'
@@ -19,14 +18,17 @@ export type Status =
   | 'completed'
   | 'skipped'
   | 'failed'
-  | 'unknown'
   | 'cancelled'
   | 'undoing'
   | 'stuck'
   | 'undone'
 
-/** What a handler is asked: whether the unit is wanted, what it opens, its work, a function's body, its undo. `wait` asks nobody: the kind knows what ends it. */
-export type Phase = 'decide' | 'open' | 'run' | 'body' | 'undo' | 'wait'
+/**
+ * What a handler is asked: whether the unit is wanted, what it opens, its work, what follows a signal that did not come, its undo; and while units of a scope
+ * are under way or have ended: a function’s body, whether a loop goes on, what a map’s items come to. `wait` asks nobody: the kind knows what ends it.
+ */
+export type Phase = 'decide' | 'open' | 'run' | 'timeout' | 'undo' | 'wait' | ScopePhase
+export type ScopePhase = 'body' | 'until' | 'gather'
 
 /** What has attempts, an outcome and an undo, and a row: a step, an item, a round, a record of a function. One that opens others is a scope. */
 export class Unit {
@@ -36,6 +38,8 @@ export class Unit {
   /** Its stable name within its scope: of an item, a round or a message its place. */
   readonly key: string | number
   spec: Spec
+  /** How people name an item or a round. */
+  label: string | undefined = undefined
   status: Status = 'pending'
   /** How it had ended when its undo began. */
   of: Status | null = null
@@ -50,6 +54,11 @@ export class Unit {
   touched = false
   /** It failed after its effect: its output was refused, or what follows from it could not be decided. */
   succeeded = false
+  /**
+   * The serial of the first ask whose transaction may commit the outcome itself, under this number: of all attempts since then one does. If it ends otherwise,
+   * none may any more. Null: it has no such transaction.
+   */
+  within: number | null = null
   /** Of a scope: the highest round of all units that were ever dropped from it. No key of theirs is used again. */
   dropped = 0
   note: Note | null = null
@@ -62,6 +71,11 @@ export class Unit {
   aside = false
   /** The row with this ask was committed before the handler was called. */
   recorded = false
+  /** Its end, or what it tells of itself, is still to be digested in this fold. */
+  isEnding = false
+  isTelling = false
+  /** It waits for mail or a time of its own, and is not busy. */
+  isResting = false
   /** The status and the serial that the row has. */
   row: Status = 'pending'
   written = 0
@@ -70,6 +84,8 @@ export class Unit {
   readonly named: Map<string | number, Unit> | null
   /** Units of the scope that have begun, and whose end is not digested. */
   alive = 0
+  /** Of these, how many rest. */
+  resting = 0
   /** What the scope’s kind counts while it is open or undone; made anew whenever it is entered. */
   mem: unknown = null
 
@@ -94,20 +110,6 @@ export class Unit {
   }
 }
 
-/** What a definition says of a unit, prepared: see `specOfShape()`. Kinds have fields of their own. */
-export interface Spec {
-  readonly of: Kind
-  /** The name of the step, or of what an item or a round belongs to. */
-  readonly name: string
-  /** A handler is asked whether it is wanted. */
-  readonly when?: true
-  readonly compensate?: 'completed' | 'started'
-  readonly pivot?: true
-  readonly irreversible?: true
-  /** How many kills make it poison; null: no number does. From the code of the owner. */
-  readonly lossesMax?: number | null
-}
-
 /** A run in memory: its units, and what the fold that is under way has changed. */
 export interface Run {
   readonly id: string
@@ -120,150 +122,20 @@ export interface Run {
   root: Unit
   /** Units that wait for an operator. */
   parked: number
+  /** Epoch milliseconds; null: none, or it means nothing any more. */
+  deadlineAt: number | null
+  /** How often it has ended. */
+  ends: number
+  /** Its row as it was committed. */
+  known: RunRow | null
   now: number
   out: Changes
   readonly agenda: Entry[]
 }
 
-/** What is still to be digested in this fold: a unit has ended, a scope is entered for the first time, or it is stopped. */
+/** What is still to be digested in this fold: a unit has ended or tells its outcome before its end, a scope is entered for the first time, or it is stopped. */
 export interface Entry {
   readonly unit: Unit
-  readonly does: 'end' | 'enter' | 'stop'
+  readonly does: 'end' | 'told' | 'enter' | 'stop'
   readonly cause?: Cause
-}
-
-/**
- * What is particular of a kind of unit: one file each. A leaf answers `begin`, `due`, `mail`, `stop`, `undo`, `owes`, `renews`; a scope, which opens units,
- * answers the others. All are told the run and the unit; none calls code of users.
- */
-export interface Kind {
-  readonly name: string
-  /** What its handler is asked before it begins; null: nothing. Default null. */
-  readonly asks?: 'run' | 'open'
-  /** Of a leaf, once `open` was answered, or at once if it asks nothing: it waits, or ends. */
-  begin?(run: Run, u: Unit, answer: Answer | undefined): void
-  /** Its own wait is over. */
-  due?(run: Run, u: Unit): void
-  /** Answers what becomes of it: false if it takes none now. */
-  mail?(run: Run, u: Unit, mail: MailIn): boolean
-  /** It is stopped while it waits. Default: it is cancelled at once. */
-  stop?(run: Run, u: Unit): void
-  /** Default: its handler is asked `undo`. */
-  undo?(run: Run, u: Unit): void
-  /** Whether there can be something to undo. Default: it has a compensation. */
-  owes?(spec: Spec): boolean
-  /** If it runs again it is another round, also after a failure. */
-  readonly renews?: true
-
-  /** A scope’s keys are names; otherwise places in `units`. */
-  readonly named?: true
-  /** The spec of a unit, by its key; undefined if the definition has none. */
-  specOf?(spec: Spec, key: string | number): Spec | undefined
-  /** Gives birth to units at the first opening: their rows. */
-  grow?(run: Run, s: Unit, answer: Answer | undefined): void
-  /** Begins units, over whatever there is already, and sets `mem`. */
-  open?(run: Run, s: Unit): void
-  /** A unit has ended: others begin, or the scope ends. It may be told twice. */
-  ended?(run: Run, s: Unit, u: Unit): void
-  /** Nothing is alive: the scope ends, or waits for mail. */
-  idle?(run: Run, s: Unit): void
-  /** The units that had to end before this one began. Their undo comes after its own, and if they run again so does it. */
-  before?(s: Unit, u: Unit): readonly Unit[]
-  /** What a failed one did stays, if its own scope bears the failure. */
-  readonly keepsEffects?: true
-  /** It is taken up again while it waits: by a load, or at the end of a pause. */
-  resumes?(run: Run, u: Unit): void
-  /** A failure of this unit does not fail the scope. */
-  bears?(s: Unit, u: Unit): boolean
-  /** What the row of a unit keeps of its output. Once. */
-  keeps?(run: Run, s: Unit, u: Unit, output: unknown): void
-  /** A call of a function’s body. */
-  call?(run: Run, s: Unit, event: Extract<MachineEvent, { readonly type: 'call' }>): void
-  /** A function’s body has returned. */
-  returned?(run: Run, s: Unit, answer: Answer): void
-  /** What it gives its units at birth: their notes keep it when they run again. */
-  readonly gives?: readonly string[]
-  /** What its own note keeps when it runs again. */
-  readonly holds?: readonly string[]
-  /** Units that come after one that runs again are born anew. */
-  readonly rebirths?: true
-}
-
-/** What happens to a run. `serial` is that of the ask which is answered. */
-export type MachineEvent =
-  | { readonly type: 'begin' }
-  | { readonly type: 'takeover' }
-  | { readonly type: 'undoRun' | 'retry' | 'pause' | 'resume' | 'deadline' }
-  | { readonly type: 'cancel'; readonly compensate?: boolean; readonly reason?: string }
-  | { readonly type: 'migrate'; readonly spec: Spec }
-  | ({ readonly unit: number } & (
-      | ({ readonly type: 'done'; readonly serial: number } & Answer)
-      | {
-          readonly type: 'failed'
-          readonly serial: number
-          readonly error: unknown
-          /** When it is tried again; without it, it has failed for good. */
-          readonly retryAt?: number | undefined
-          /** When the attempt began. Default: now. */
-          readonly startedAt?: number
-          /** Its effect is there: it is not tried again, and undone like a completed unit. */
-          readonly succeeded?: true
-        }
-      /** Its worker is gone. */
-      | { readonly type: 'lost'; readonly serial: number }
-      /** It was never called: a stop of its worker, or a slot that was taken from it. */
-      | { readonly type: 'unbegun'; readonly serial: number }
-      /** A suspect has a slot, or it still runs at a tick: its row is written. `before`: its handler waits for that. */
-      | { readonly type: 'record'; readonly serial: number; readonly before: boolean }
-      | { readonly type: 'due' }
-      | { readonly type: 'mail'; readonly mail: MailIn }
-      | { readonly type: 'call'; readonly serial: number; readonly key: string; readonly kind: string }
-      | { readonly type: 'retryStep' | 'giveUp' | 'retryUndo' | 'skipUndo' }
-      | { readonly type: 'skipStep'; readonly output?: unknown }
-    ))
-
-/** An ask that leaves once the commit of its fold is answered. */
-export interface Dispatch {
-  readonly unit: number
-  readonly serial: number
-  readonly phase: Phase
-  /** It may have begun before. The event `record` comes before its handler is called. */
-  readonly suspect: boolean
-}
-
-/** For another run: a child that is cancelled or undone, or the sender of a message. */
-export interface MailOut {
-  readonly to: string
-  readonly type: 'cancel' | 'undo' | 'reply'
-  readonly keep?: boolean
-  readonly body?: unknown
-}
-
-/** What one fold of events changes: it becomes one commit. */
-export interface Changes {
-  /** Units whose rows change. */
-  readonly dirty: Set<Unit>
-  /** Output and error of such a unit, where they change. */
-  readonly payloads: Map<Unit, { readonly output?: unknown; readonly error?: unknown }>
-  readonly dispatch: Map<Unit, Dispatch>
-  /** Numbers of units whose handlers are told to end. */
-  readonly abort: number[]
-  readonly mail: MailOut[]
-  readonly start: { readonly id: string; readonly unit: number; readonly child: unknown }[]
-  /** Answers to calls of functions’ bodies. */
-  readonly tell: {
-    readonly scope: number
-    readonly serial: number
-    readonly key: string | number
-    readonly status: Status
-  }[]
-  /** Numbers of units whose rows go. */
-  readonly drop: number[]
-  /** How the run has ended. */
-  ended: Status | null
-}
-
-export function changes(): Changes {
-  const lists = { abort: [], mail: [], start: [], tell: [], drop: [] }
-  return { dirty: new Set(), payloads: new Map(), dispatch: new Map(), ...lists, ended: null }
 }

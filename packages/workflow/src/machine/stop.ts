@@ -1,6 +1,8 @@
+import { abort } from './life.ts'
 import { isAlive, isEntered, isGoingBack, land, note, over, release, touch } from './outcomes.ts'
+import type { Cause } from './records.ts'
 import { isTakenUp, look } from './scope.ts'
-import type { Cause, Run, Unit } from './state.ts'
+import type { Run, Unit } from './state.ts'
 
 /** Stops a unit, and whatever is under way in it: for a cause if it is stopped for itself, without one if its scope is. */
 export function stop(run: Run, u: Unit, cause?: Cause): void {
@@ -28,20 +30,9 @@ function stopScope(run: Run, s: Unit): void {
   s.status = 'stopping'
   s.forward.due = null
   abort(run, s)
-  // The body of a function is not waited for: its units are.
+  // A question of its own is not waited for: its units are.
   land(s)
   s.phase = null
   for (const u of s.units!) stop(run, u)
   look(run, s)
-}
-
-/** Tells its handler to end, if somebody has it. An ask of this very fold has not left yet. */
-function abort(run: Run, u: Unit): boolean {
-  if (!u.flying) return false
-  if (run.out.dispatch.delete(u)) {
-    u.tries.attempt -= 1
-    return false
-  }
-  run.out.abort.push(u.no)
-  return true
 }

@@ -1,3 +1,4 @@
+import type { Spec } from '../../src/machine/kind.ts'
 import { type ChildSpec, child } from '../../src/machine/kinds/child.ts'
 import { type FirstSpec, first } from '../../src/machine/kinds/first.ts'
 import { type GraphSpec, graph, type StepSpec } from '../../src/machine/kinds/graph.ts'
@@ -8,7 +9,6 @@ import { type FunctionSpec, recorded } from '../../src/machine/kinds/recorded.ts
 import { signal } from '../../src/machine/kinds/signal.ts'
 import { sleep } from '../../src/machine/kinds/sleep.ts'
 import { work } from '../../src/machine/kinds/work.ts'
-import type { Spec } from '../../src/machine/state.ts'
 import type { Random } from './random.ts'
 
 /** A call of a function’s body: made when some earlier ones have ended. */
@@ -19,6 +19,10 @@ export interface Call {
   /** A failure of what it called is thrown by the body. */
   readonly throws: boolean
 }
+
+/** What the code of a step says, and its shape does not. */
+export type TransactionalSpec = Spec & { readonly transacts?: true }
+export type KeptSpec = ChildSpec & { readonly keeps?: true }
 
 export type ScriptedSpec = FunctionSpec & { readonly script: readonly Call[] }
 
@@ -131,9 +135,7 @@ export class Definitions {
     if (x < 0.17) {
       const spec: MapSpec = {
         ...{ of: map, name: 'map', each: this.part(depth - 1) },
-        ...(random.chance(0.6) ? { concurrency: 1 + random.upto(3) } : {}),
         ...(random.chance(0.5) ? { collects: true } : {}),
-        ...(random.chance(0.3) ? { minSuccess: 0.6 } : {}),
       }
       return this.#options(spec)
     }
@@ -165,14 +167,15 @@ export class Definitions {
   #leaf(): Spec {
     const random = this.#random
     const x = random.next()
-    if (x < 0.62) return { of: work, name: 'work' }
+    if (x < 0.52) return { of: work, name: 'work' }
+    if (x < 0.62) return { of: work, name: 'transactional', transacts: true } as TransactionalSpec
     if (x < 0.7) return { of: work, name: 'choose', chooses: true } as Spec
     if (x < 0.77) return { of: sleep, name: 'sleep' }
     if (x < 0.9) return { of: signal, name: 'signal' }
-    const child_: ChildSpec = {
+    const child_: KeptSpec = {
       ...{ of: child, name: 'child' },
       ...(random.chance(0.15) ? { detached: true } : {}),
-      ...(random.chance(0.15) ? { kept: true } : {}),
+      ...(random.chance(0.15) ? { keeps: true } : {}),
     }
     return child_
   }
@@ -184,7 +187,6 @@ export class Definitions {
     const compensates = (isWork && random.chance(0.65)) || (isAsOne && random.chance(0.2))
     return {
       ...spec,
-      lossesMax: 3,
       ...(compensates ? { compensate: isWork && random.chance(0.35) ? 'started' : 'completed' } : {}),
       ...(random.chance(0.12) ? { when: true } : {}),
     }

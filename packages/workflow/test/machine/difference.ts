@@ -2,7 +2,7 @@ import type { Run, Unit } from '../../src/machine/state.ts'
 
 /** How a run that was loaded from its rows differs from the one in memory; null: in nothing. It runs after every commit, so it builds no texts. */
 export function difference(stored: Run, known: Run): string | null {
-  for (const name of ['paused', 'born', 'parked'] as const)
+  for (const name of ['paused', 'born', 'parked', 'deadlineAt', 'ends'] as const)
     if (stored[name] !== known[name]) return told(`run.${name}`, stored[name], known[name])
   for (let no = 0; no < Math.max(stored.units.length, known.units.length); no++) {
     const [unit, other] = [stored.units[no], known.units[no]]
@@ -19,7 +19,9 @@ const told = (what: string, says: unknown, has: unknown): string =>
   `${what}: rows say ${JSON.stringify(says)}, memory ${JSON.stringify(has)}`
 
 /** What points at other units, or means nothing at times, has a comparison of its own. */
-const OTHERS: ReadonlySet<keyof Unit> = new Set(['spec', 'scope', 'units', 'named', 'alive', 'mem', 'aside'])
+const OTHERS: ReadonlySet<keyof Unit> = new Set<keyof Unit>([
+  ...(['spec', 'scope', 'units', 'named', 'alive', 'resting', 'mem', 'aside'] as const),
+])
 
 function differingField(unit: Unit, other: Unit, known: Run): keyof Unit | null {
   // With its fields, whatever they are: a new one is compared from its first day.
@@ -32,6 +34,7 @@ function differingField(unit: Unit, other: Unit, known: Run): keyof Unit | null 
   if (unit.units === null) return other.units === null ? null : 'units'
   if (!hasSameUnits(unit, other)) return 'units'
   if (isCounting(unit) && unit.alive !== other.alive) return 'alive'
+  if (isCounting(unit) && unit.resting !== other.resting) return 'resting'
   return !isKeeping(unit) || isSameMem(unit.mem, other.mem, known) ? null : 'mem'
 }
 

@@ -1,6 +1,9 @@
+import type { Answer, MailIn } from '../../src/machine/answers.ts'
+import type { Changes, Dispatch, MailOut } from '../../src/machine/changes.ts'
 import type { Answered } from '../../src/machine/index.ts'
 import {
   advance,
+  type Commit,
   changes,
   commit,
   load,
@@ -10,37 +13,38 @@ import {
   type RunRow,
   start,
 } from '../../src/machine/index.ts'
-import type { Answer, Dispatch, MailIn, MailOut, Spec } from '../../src/machine/state.ts'
+import type { Spec } from '../../src/machine/kind.ts'
+import type { Line } from '../../src/machine/records.ts'
 
 /** A run that a test moves by hand: each call is one event and one commit, and what was asked is there to be answered. Units are named by their keys. */
 export class Driver {
   now = 1_000
-  row: RunRow
+  row!: RunRow
   readonly rows = new Map<number, Row>()
   readonly spec: Spec
   readonly mail: MailOut[] = []
   readonly aborted: string[] = []
+  readonly tombstones: Changes['tombstones'][number][] = []
   asked: Dispatch[] = []
   #run: Run
+  #begun = false
 
   constructor(spec: Spec, parent: string | null = null) {
     this.spec = spec
-    const { run, commit: made } = start('run', spec, parent)
+    const { run, commit: made } = start('run', spec, { parent })
     this.#run = run
-    this.row = made.run
-    for (const row of made.rows) this.rows.set(row.no, row)
+    this.#keep(made)
     this.fold({ type: 'begin' })
   }
 
   fold(event: MachineEvent): Answered {
     const out = changes()
     const answer = advance(this.#run, event, this.now, out)
-    const made = commit(this.#run)
-    this.row = made.run
-    for (const no of made.drop) this.rows.delete(no)
-    for (const row of made.rows) this.rows.set(row.no, row)
+    this.#keep(commit(this.#run))
+    if (out.begun) this.#begun = true
     this.asked = [...this.asked, ...out.dispatch.values()]
     this.mail.push(...out.mail)
+    this.tombstones.push(...out.tombstones)
     this.aborted.push(...out.abort.map((no) => this.nameOf(no)))
     return answer
   }
@@ -54,7 +58,17 @@ export class Driver {
   }
 
   reload(): void {
-    this.#run = load(this.row, structuredClone([...this.rows.values()]), this.spec)
+    const rows = structuredClone([...this.rows.values()].filter(({ no }) => no !== 0))
+    this.#run = load(this.row, rows, this.spec, { begun: this.#begun })
+  }
+
+  #keep(made: Commit): void {
+    if (made.run !== null) {
+      this.row = made.run
+      this.rows.set(0, made.run.root)
+    }
+    for (const no of made.drop) this.rows.delete(no)
+    for (const row of made.rows) this.rows.set(row.no, row)
   }
 
   /** The root, or the unit at a path of keys: `at('fetch', 1)`. */
@@ -102,9 +116,14 @@ export class Driver {
     this.fold({ type: 'lost', unit, serial })
   }
 
+  lines(name: string, line: Line, more: { readonly skips?: true } = {}): void {
+    const { unit, serial } = this.#take(name)
+    this.fold({ type: 'lined', unit, serial, line, ...more })
+  }
+
   unbegun(name: string): void {
     const { unit, serial } = this.#take(name)
-    this.fold({ type: 'unbegun', unit, serial })
+    this.fold({ type: 'released', unit, serial, called: false })
   }
 
   tell(path: readonly (string | number)[], mail: MailIn): Answered {

@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { define, type WorkflowDefinition } from '../../src/definition/index.ts'
+import type { NewItem } from '../../src/machine/answers.ts'
+import type { Spec } from '../../src/machine/kind.ts'
 import { type FirstSpec, first } from '../../src/machine/kinds/first.ts'
 import type { GraphSpec, StepSpec } from '../../src/machine/kinds/graph.ts'
 import { type MailboxSpec, mailbox } from '../../src/machine/kinds/mailbox.ts'
 import { type FunctionSpec, recorded } from '../../src/machine/kinds/recorded.ts'
 import { work } from '../../src/machine/kinds/work.ts'
 import { specOfShape } from '../../src/machine/spec-of-shape.ts'
-import type { Spec } from '../../src/machine/state.ts'
 import { graphOf } from './definitions.ts'
 import { Driver } from './driver.ts'
 
@@ -23,6 +24,9 @@ const step = (name: string, more: Partial<StepSpec> = {}): Spec => ({
   compensate: 'completed',
   ...more,
 })
+
+const items = (count: number): readonly NewItem[] =>
+  Array.from({ length: count }, (_, n) => ({ key: `k${n}` }))
 
 describe('a stored shape', () => {
   it('has a map or a loop as one unit, by the name that people use, and is read once', () => {
@@ -66,17 +70,47 @@ describe('a map', () => {
 
   it('begins its items at once, and goes on when all have ended', () => {
     const driver = playing(packing)
-    driver.done('pack', { items: 3 })
+    driver.done('pack', { items: items(3) })
     expect(driver.open).toEqual(['0.run', '1.run', '2.run'])
 
     for (const item of ['0', '1', '2']) driver.done(item)
+    expect(driver.open).toEqual(['pack.gather'])
+
+    driver.done('pack', { output: [1, 2, 3] })
 
     expect(driver.open).toEqual(['ship.run'])
+    expect(driver.at('pack')).toMatchObject({ status: 'completed', output: [1, 2, 3] })
+  })
+
+  it('begins as many as its window lets, and another one when one has ended', () => {
+    const driver = playing(packing)
+    driver.done('pack', { items: items(3), window: 2 })
+    expect(driver.open).toEqual(['0.run', '1.run'])
+    driver.fails('0', { retryAt: 5_000 })
+    expect(driver.open).toEqual(['1.run'])
+
+    driver.done('1')
+
+    expect(driver.open).toEqual(['2.run'])
+  })
+
+  it('fails if what its items come to is refused, and its items are undone', () => {
+    const driver = playing(packing)
+    driver.done('pack', { items: items(1) })
+    driver.done('0')
+    driver.fails('pack', { retryAt: 2_000 })
+    driver.now = 2_000
+    driver.fold({ type: 'due', unit: driver.at('pack').no })
+    expect(driver.open).toEqual(['pack.gather'])
+
+    driver.fails('pack')
+
+    expect(driver.open).toEqual(['0.undo'])
   })
 
   it('undoes the items that completed when one fails, in any order, and only those', () => {
     const driver = playing(packing)
-    driver.done('pack', { items: 3 })
+    driver.done('pack', { items: items(3) })
     driver.done('0')
     driver.done('2')
     driver.fails('1')
@@ -86,7 +120,8 @@ describe('a map', () => {
 
   it('of a map without items goes on', () => {
     const driver = playing(packing)
-    driver.done('pack', { items: 0 })
+    driver.done('pack', { items: [] })
+    driver.done('pack', { output: [] })
 
     expect(driver.open).toEqual(['ship.run'])
   })
@@ -97,57 +132,17 @@ it('rounds of a loop come one after the other, each after its delay, and are und
     .repeat('fetch', { run, compensate, until: () => false, max: 9 })
     .step('store', { dependsOn: ['fetch'], run })
   const driver = playing(looping)
-  driver.done('0', { output: { more: true, delayMs: 500 } })
+  driver.done('fetch')
+  driver.done('0', { more: true, nextAt: 1_500 })
   expect([driver.open, driver.at('fetch', 1).forward.due]).toEqual([[], 1_500])
   driver.now = 1_500
   driver.fold({ type: 'due', unit: driver.at('fetch', 1).no })
-  driver.done('1', { output: { more: false } })
+  driver.done('1', { more: false })
   driver.fails('store')
 
   expect(driver.open).toEqual(['1.undo'])
   driver.done('1')
   expect(driver.open).toEqual(['0.undo'])
-})
-
-describe('a child', () => {
-  const child = define('child', { version: 1 }).step('work', { run, compensate })
-  const parent = define('parent', { version: 1 })
-    .workflow('sub', child, {})
-    .step('last', { dependsOn: ['sub'], run })
-
-  it('is started once, waited for, and undone with its parent after it completed', () => {
-    const driver = playing(parent)
-    driver.done('sub')
-    const id = `run/${driver.at('sub').no}:1`
-    driver.tell(['sub'], { child: id, ended: 'completed' })
-    driver.fails('last')
-    expect(driver.mail).toEqual([{ to: id, type: 'undo' }])
-    expect(driver.at().status).toBe('undoing')
-
-    driver.tell(['sub'], { child: id, undone: true })
-
-    expect(driver.at()).toMatchObject({ status: 'undone', of: 'failed' })
-  })
-
-  it('that is detached is started, and not waited for', () => {
-    const detached = define('detached', { version: 1 }).workflow('sub', child, { detached: true })
-    const driver = playing(detached)
-    driver.done('sub')
-
-    expect(driver.at()).toMatchObject({ status: 'completed' })
-    expect(driver.at('sub')).toMatchObject({ output: { runId: `run/${driver.at('sub').no}:1` } })
-  })
-
-  it('that goes on is cancelled when its parent stops', () => {
-    const driver = playing(parent)
-    driver.done('sub')
-    driver.fold({ type: 'cancel' })
-    expect(driver.mail).toMatchObject([{ type: 'cancel' }])
-
-    driver.tell(['sub'], { child: `run/${driver.at('sub').no}:1`, ended: 'cancelled' })
-
-    expect(driver.at().status).toBe('cancelled')
-  })
 })
 
 it('the first of several wins; the others are told to end, and a late success of theirs is undone', () => {
@@ -160,10 +155,28 @@ it('the first of several wins; the others are told to end, and a late success of
 
   driver.done('1')
   expect(driver.open).toEqual(['1.undo'])
+  expect(driver.at().status).toBe('pending')
   driver.done('1')
 
   expect(driver.at().status).toBe('completed')
   expect([driver.at('race', 0).status, driver.at('race', 1).status]).toEqual(['completed', 'undone'])
+})
+
+it('what depends on a race goes on before its losers have ended; the run ends after them', () => {
+  const racing = graphOf([
+    { of: first, name: 'race', each: [step('x'), step('y')], count: 1, losers: 'undo' } as FirstSpec,
+    { of: work, name: 'after', dependsOn: ['race'] },
+  ])
+  const driver = new Driver(racing)
+  driver.done('0')
+  expect(driver.open).toEqual(['1.run', 'after.run'])
+  driver.done('after')
+  expect(driver.at('race')).toMatchObject({ status: 'open', note: { told: true } })
+  driver.reload()
+
+  driver.fails('1')
+
+  expect(driver.at().status).toBe('completed')
 })
 
 it('a mailbox takes messages in their order, one at a time, answers each sender, and ends once it is closed', () => {

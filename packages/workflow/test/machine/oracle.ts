@@ -1,12 +1,12 @@
-import type { ChildSpec } from '../../src/machine/kinds/child.ts'
+import type { Spec } from '../../src/machine/kind.ts'
 import type { FirstSpec } from '../../src/machine/kinds/first.ts'
 import type { GraphSpec, StepSpec } from '../../src/machine/kinds/graph.ts'
 import type { MapSpec } from '../../src/machine/kinds/map.ts'
 import type { FunctionSpec } from '../../src/machine/kinds/recorded.ts'
 import type { Row } from '../../src/machine/rows.ts'
-import type { Spec } from '../../src/machine/state.ts'
+import type { KeptSpec } from './definitions.ts'
 
-const ENDED: readonly string[] = ['completed', 'skipped', 'failed', 'unknown', 'cancelled', 'undone']
+const ENDED: readonly string[] = ['completed', 'skipped', 'failed', 'cancelled', 'undone']
 const SCOPES: readonly string[] = ['graph', 'map', 'loop', 'first', 'mailbox', 'function']
 
 export const isEnded = (row: Row): boolean => ENDED.includes(row.status)
@@ -110,16 +110,25 @@ export class Oracle {
   owing(row: Row): readonly Row[] {
     const spec = this.specOf(row)
     if (!isScope(spec)) {
-      const { kept, detached } = spec as ChildSpec
       const owes =
-        spec.of.name === 'child' ? kept !== true && detached !== true : spec.compensate !== undefined
-      return owes && this.#hadEffect(row) ? [row] : []
+        spec.of.name === 'child'
+          ? this.#owesChild(row)
+          : spec.compensate !== undefined && this.#hadEffect(row)
+      return owes ? [row] : []
     }
     if (spec.compensate === undefined)
       return row.status === 'undone' ? [] : this.unitsOf(row.no).flatMap((each) => this.owing(each))
     const id = effectId(row)
     const isSettled = row.status === 'undone' || this.undone.has(id) || this.skipped.has(id)
     return !isSettled && this.#effectWithin(row) ? [row] : []
+  }
+
+  /** Whatever became of a child that was started is undone, unless it is nobody’s or its effects are to stay. */
+  #owesChild(row: Row): boolean {
+    const { keeps, detached } = this.specOf(row) as KeptSpec
+    if (detached === true || (keeps === true && (this.#hadEffect(row) || row.note?.['kept'] === true)))
+      return false
+    return row.status !== 'undone' && (row.of ?? row.status) !== 'skipped' && this.touched.has(effectId(row))
   }
 
   /** What must be undone before this one. */
@@ -158,9 +167,10 @@ export class Oracle {
         this.#fail(`${row.no} begins in ${scope.no}, which is ${scope.status}`)
       }
     }
-    for (const { no, status, of } of this.#mustHaveEnded(row)) {
+    for (const { no, status, of, note } of this.#mustHaveEnded(row)) {
       const isOver =
-        ['completed', 'skipped', 'failed', 'unknown'].includes(status) ||
+        note?.told === true ||
+        ['completed', 'skipped', 'failed'].includes(status) ||
         (status === 'undone' && of === 'failed')
       if (!isOver) this.#fail(`${row.no} begins before ${no} has ended: ${status}`)
     }
@@ -168,7 +178,8 @@ export class Oracle {
     const spec = this.specOf(parent)
     if (spec.of.name !== 'map') return
     const begun = this.unitsOf(parent.no).filter((each) => each.status !== 'pending' && !isEnded(each))
-    if (begun.length > ((spec as MapSpec).concurrency ?? 1_024)) this.#fail(`too many items of ${parent.no}`)
+    const window = parent.note?.['window'] as number | undefined
+    if (begun.length > (window ?? 1_024)) this.#fail(`too many items of ${parent.no}`)
   }
 
   /** `flying`: asks that are with somebody, by unit. */
@@ -235,7 +246,8 @@ export class Oracle {
     }
     const spec = this.specOf(row)
     const isOne = !isScope(spec) || spec.compensate !== undefined
-    if (row.status === 'undone' && old?.status !== 'undone' && isOne && !this.skipped.has(effectId(row))) {
+    const isCounted = isOne && spec.of.name !== 'child' && !this.skipped.has(effectId(row))
+    if (row.status === 'undone' && old?.status !== 'undone' && isCounted) {
       const times = this.undone.get(effectId(row))
       if (times !== 1) this.#fail(`${row.no} says undone, and its undo ended ${times} times`)
     }
@@ -288,9 +300,10 @@ export class Oracle {
     if (won.length !== count) this.#fail(`${row.no} has ${won.length} winners`)
     if (won.some(({ status }) => status !== 'completed'))
       this.#fail(`a winner of ${row.no} has not completed`)
+    if (this.above(row).some(({ note }) => note?.cause?.keep === true)) return
     for (const loser of losers === 'undo' ? units.filter((each) => !won.includes(each)) : []) {
       if (loser.status === 'skipped' || this.hasPivot(loser)) continue
-      const isItself = (each: Row) => each === loser && ['failed', 'unknown'].includes(loser.status)
+      const isItself = (each: Row) => each === loser && loser.status === 'failed'
       for (const each of this.owing(loser)) {
         if (!isItself(each) && !this.skipped.has(effectId(each)))
           this.#fail(`loser ${loser.no} of ${row.no} is not undone: ${each.no}`)

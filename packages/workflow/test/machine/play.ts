@@ -4,6 +4,7 @@ import { Random } from './random.ts'
 import { type Counts, World } from './world.ts'
 
 const STEPS_MAX = 3_000
+const KILLS_MAX = 3
 
 export const noCounts = (): Counts => ({
   events: 0,
@@ -18,7 +19,10 @@ export const noCounts = (): Counts => ({
 /** Plays one random run to its end. Throws an error that names the seed and the rule that was broken. */
 export function play(seed: number, counts: Counts, { isHard = false } = {}): void {
   const world = new World(new Random(seed), counts, (why, { log }) => {
-    const last = process.env['MACHINE_LOG'] === undefined ? '' : `\n${log.slice(-60).join('\n')}`
+    const last =
+      process.env['MACHINE_LOG'] === undefined
+        ? ''
+        : `\n${log.slice(-Number(process.env['MACHINE_LOG']) || -60).join('\n')}`
     throw new Error(`seed ${seed}: ${why}${last}`)
   })
   const retriesMax = isHard ? 6 : 2
@@ -51,8 +55,7 @@ function judgeEnd(world: World): void {
     if (isZombie !== true) world.fail(`${unit} ${phase} is under way after the end`)
   world.oracle.judgeEnd()
   for (const [id, { unit, state }] of world.kids) {
-    if ((state === 'on' || state === 'cancelling') && world.oracle.rows.has(unit))
-      world.fail(`child ${id} goes on after the end`)
+    if (state === 'on' && world.oracle.rows.has(unit)) world.fail(`child ${id} goes on after the end`)
   }
 }
 
@@ -66,6 +69,7 @@ function act(world: World, isHard: boolean): void {
   if (x < 0.027) return world.fold({ type: 'deadline' })
   if (x < 0.05) return world.fold({ type: row.paused ? 'resume' : 'pause' })
   if (x < 0.11) return sendMail(world, some())
+  if (x < 0.115) return permit(world, some())
   if (x < 0.14) return repairStep(world, some())
   if (x < 0.155) return giveUp(world, some())
   if (x < 0.17) return repairUndo(world, some())
@@ -93,16 +97,34 @@ function end(world: World): void {
     const asked = world.flights.filter(({ phase }) => phase !== 'body')
     if (asked.length === 0) break
     const flight = random.pick(asked)
-    if (flight.suspect && flight.isRecorded !== true && flight.isZombie !== true) {
+    const { unit, serial, phase, suspect, isZombie } = flight
+    const transacts = phase === 'run' && world.transacts(unit)
+    if ((suspect || transacts) && flight.isRecorded !== true && isZombie !== true) {
+      if (kills(world, flight) >= KILLS_MAX) {
+        world.flights = world.flights.filter((each) => each !== flight)
+        events.push({ type: 'failed', unit, serial, error: 'poison' } as const)
+        continue
+      }
       flight.isRecorded = true
-      world.fold({ type: 'record', unit: flight.unit, serial: flight.serial, before: true })
+      world.fold({ type: 'record', unit, serial, before: true, ...(transacts ? { within: true } : {}) })
+      if (transacts) flight.within = world.oracle.rows.get(unit)?.within
       continue
     }
     if (!world.flights.includes(flight)) continue
     world.flights = world.flights.filter((each) => each !== flight)
-    events.push(world.answer(flight))
+    const answer = world.answer(flight)
+    const event = transacts ? world.committed(flight, answer) : answer
+    if (event !== null) events.push(event)
   }
   if (events.length > 0) world.fold(...events)
+}
+
+function kills(
+  { oracle }: World,
+  { unit, phase }: { readonly unit: number; readonly phase: string },
+): number {
+  const row = oracle.rows.get(unit)!
+  return (phase === 'undo' ? row.undo : row.forward)?.kills ?? 0
 }
 
 /** A helper is lost, or an ask is given back before it was called. */
@@ -113,10 +135,20 @@ function lose(world: World): void {
   const flight = random.pick(asked)
   const { unit, serial } = flight
   world.flights = world.flights.filter((each) => each !== flight)
-  if (random.chance(0.3) && flight.isRecorded !== true) return world.fold({ type: 'unbegun', unit, serial })
+  if (random.chance(0.3) && flight.isRecorded !== true) {
+    if (flight.phase !== 'run' || random.chance(0.5))
+      return world.fold({ type: 'released', unit, serial, called: false })
+    const line = { limit: 'l', key: '', place: 1 }
+    return world.fold({ type: 'lined', unit, serial, line, ...(random.chance(0.2) ? { skips: true } : {}) })
+  }
   if (flight.phase === 'run') oracle.touched.add(effectId(oracle.rows.get(unit)!))
   if (random.chance(0.4)) world.flights.push({ ...flight, isZombie: true })
-  world.fold({ type: 'lost', unit, serial })
+  if (random.chance(0.3)) world.fold({ type: 'released', unit, serial, called: true })
+  else world.fold({ type: 'lost', unit, serial, ...(random.chance(0.5) ? { killsMax: KILLS_MAX } : {}) })
+}
+
+function permit(world: World, { no, note }: Row): void {
+  if (note?.line !== undefined) world.fold({ type: 'permit', unit: no })
 }
 
 function sendMail(world: World, { no }: Row): void {
@@ -125,7 +157,11 @@ function sendMail(world: World, { no }: Row): void {
   if (kind === 'mailbox')
     world.fold({ type: 'mail', unit: no, mail: { body: 'm', from: 'me', close: random.chance(0.3) } })
   else if (kind === 'signal')
-    world.fold({ type: 'mail', unit: no, mail: { body: 'b', reject: random.chance(0.2) } })
+    world.fold({
+      type: 'mail',
+      unit: no,
+      mail: { body: 'b', key: random.pick(['k1', 'k2']), reject: random.chance(0.2) },
+    })
 }
 
 function repairStep(world: World, { no, status }: Row): void {
@@ -142,7 +178,7 @@ function giveUp(world: World, { no, status }: Row): void {
   if (flight?.phase === 'body') return
   if (flight !== undefined && (flight.phase === 'undo' || status === 'stopping')) {
     world.flights = world.flights.filter((each) => each !== flight)
-    if (flight.phase !== 'undo') world.oracle.touched.add(effectId(world.oracle.rows.get(no)!))
+    if (flight.phase === 'run') world.oracle.touched.add(effectId(world.oracle.rows.get(no)!))
   }
   world.fold({ type: 'giveUp', unit: no })
 }
@@ -162,6 +198,7 @@ function helpOut(world: World): void {
   for (const row of oracle.rows.values()) {
     const kind = oracle.specOf(row).of.name
     if (row.status === 'stuck') return repairUndo(world, row)
+    if (row.status === 'waiting' && row.note?.line !== undefined) return permit(world, row)
     if (row.status === 'parked') {
       return random.chance(0.15) ? world.fold({ type: 'cancel', compensate: false }) : repairStep(world, row)
     }

@@ -1,5 +1,8 @@
+import type { Answer } from '../../src/machine/answers.ts'
+import type { Dispatch, MailOut } from '../../src/machine/changes.ts'
 import {
   advance,
+  type Commit,
   changes,
   commit,
   load,
@@ -9,9 +12,8 @@ import {
   type RunRow,
   start,
 } from '../../src/machine/index.ts'
-import { childKey } from '../../src/machine/kinds/child.ts'
-import type { Answer, Dispatch, MailOut } from '../../src/machine/state.ts'
-import { Definitions, type ScriptedSpec } from './definitions.ts'
+import { child, childKey } from '../../src/machine/kinds/child.ts'
+import { Definitions, type KeptSpec, type ScriptedSpec, type TransactionalSpec } from './definitions.ts'
 import { difference } from './difference.ts'
 import { effectId, isEnded, Oracle } from './oracle.ts'
 import type { Random } from './random.ts'
@@ -21,6 +23,8 @@ interface Flight extends Dispatch {
   /** Its worker is gone; its answer comes late. */
   readonly isZombie?: true
   isRecorded?: boolean
+  /** Under which its transaction commits its outcome. */
+  within?: number | null
 }
 
 interface Body {
@@ -30,7 +34,23 @@ interface Body {
   readonly told: Map<string, string>
 }
 
-type ChildState = 'on' | 'cancelling' | 'undoing' | 'done' | 'failed' | 'undone' | 'forgotten' | 'detached'
+type ChildState =
+  | 'on'
+  | 'cancelling'
+  | 'undoing'
+  | 'done'
+  | 'failed'
+  | 'undone'
+  | 'forgotten'
+  | 'detached'
+  | 'telling'
+
+/** A child that is told to go on: one that has completed says so again. */
+const AGAIN: Readonly<Partial<Record<ChildState, ChildState>>> = {
+  failed: 'on',
+  forgotten: 'on',
+  done: 'telling',
+}
 
 export interface Counts {
   events: number
@@ -54,6 +74,8 @@ export class World {
   flights: Flight[] = []
   now = 0
   row!: RunRow
+  /** As the store’s mark of a live run says. */
+  #begun = false
   #run!: Run
   readonly #seen = new Set<string>()
   readonly #mood: number
@@ -65,10 +87,12 @@ export class World {
     this.#fail = (why) => fail(why, this)
     this.oracle = new Oracle(new Definitions(random).root(), this.#fail)
     this.#mood = random.pick([0.02, 0.1, 0.3, 1])
-    const first = start('x', this.oracle.def, random.chance(0.2) ? 'parent' : null)
+    const first = start('x', this.oracle.def, {
+      parent: random.chance(0.2) ? 'parent' : null,
+      deadlineAt: random.chance(0.2) ? 20 + random.upto(200) : null,
+    })
     this.#run = first.run
-    this.row = first.commit.run
-    this.oracle.take(first.commit.rows, [])
+    this.#keep(first.commit, false)
     this.fold({ type: 'begin' })
   }
 
@@ -87,15 +111,12 @@ export class World {
     }
     const made = commit(this.#run)
     if (this.random.chance(0.004)) return this.#loseCommit(events)
-    this.row = made.run
     for (const no of made.drop)
       if (this.flights.some((each) => each.unit === no && each.isZombie !== true))
         this.fail(`${no} is dropped with a handler`)
-    if (this.#isLogged) for (const row of made.rows) this.log.push(`      ${JSON.stringify(row)}`)
-    this.oracle.take(made.rows, made.drop)
-    for (const no of out.abort)
-      if (this.bodies.delete(no))
-        this.flights = this.flights.filter((each) => each.unit !== no || each.isZombie === true)
+    this.#keep(made, out.begun)
+    for (const { unit, within } of out.tombstones) this.#bury(`${unit}:${within}`)
+    for (const no of out.abort) this.#abort(no)
     for (const each of out.dispatch.values()) this.#dispatch(each)
     for (const { scope, serial, key, status } of out.tell) {
       const body = this.bodies.get(scope)
@@ -110,6 +131,37 @@ export class World {
     this.compare()
   }
 
+  /** The root stands in the run’s row, which says nothing of its beginning. */
+  #keep(made: Commit, begins: boolean): void {
+    if (made.run !== null) this.row = made.run
+    if (begins) this.#begun = true
+    const isImplied = this.#begun && this.row.root.status === 'pending'
+    const root: Row[] = isImplied ? [{ ...this.row.root, status: 'open' }] : [this.row.root]
+    if (this.#isLogged)
+      for (const row of [...(made.run === null ? [] : root), ...made.rows])
+        this.log.push(`      ${JSON.stringify(row)}`)
+    this.oracle.take([...(made.run === null && !begins ? [] : root), ...made.rows], made.drop)
+  }
+
+  /** A question that a scope asks is not waited for, nor what a transaction has answered already. */
+  #abort(no: number): void {
+    this.bodies.delete(no)
+    const row = this.oracle.rows.get(no)
+    this.flights = this.flights.flatMap((each) => {
+      const isAwaited = row?.flying === true && row.serial === each.serial
+      if (each.unit !== no || each.isZombie === true || isAwaited) return [each]
+      return each.phase === 'run' ? [{ ...each, isZombie: true as const }] : []
+    })
+  }
+
+  /** The unique row that a transaction inserts: whoever is first has the outcome. */
+  readonly outcomes = new Map<string, 'committed' | 'buried'>()
+
+  #bury(key: string): void {
+    if (this.outcomes.has(key)) this.fail(`the outcome of ${key} was committed, and it ended otherwise`)
+    this.outcomes.set(key, 'buried')
+  }
+
   /** What the world did in that fold is done; mail is in its table, and comes again. */
   #loseCommit(events: readonly MachineEvent[]): void {
     this.counts.lostCommits += 1
@@ -119,7 +171,8 @@ export class World {
       const id = effectId(this.oracle.rows.get(event.unit)!)
       this.oracle.undone.set(id, this.oracle.undone.get(id)! - 1)
     }
-    this.takeover()
+    // What transactions committed comes before a doubt of their handlers.
+    this.takeover(events.filter(({ type }) => type === 'within'))
     for (const event of events) if (event.type === 'mail') this.fold(event)
   }
 
@@ -146,14 +199,16 @@ export class World {
 
   #startChild({ id, unit }: { readonly id: string; readonly unit: number }): void {
     if (this.kids.has(id)) this.fail(`child ${id} twice`)
+    this.oracle.touched.add(effectId(this.oracle.rows.get(unit)!))
     const spec = this.oracle.specOf(this.oracle.rows.get(unit)!) as { readonly detached?: true }
     this.kids.set(id, { unit, state: spec.detached === true ? 'detached' : 'on' })
   }
 
   #send({ to, type }: MailOut): void {
-    if (type === 'reply') return
+    if (type === 'reply' || type === 'pause' || type === 'resume') return
     const kid = this.kids.get(to) ?? this.fail('mail to no child')
     if (type === 'cancel' && kid.state === 'on') kid.state = 'cancelling'
+    if (type === 'retry') kid.state = AGAIN[kid.state] ?? kid.state
     if (type !== 'undo') return
     if (kid.state === 'on' || kid.state === 'cancelling') this.fail('undo of a child that goes on')
     kid.state = 'undoing'
@@ -161,7 +216,7 @@ export class World {
   }
 
   /** Its owner dies, and another loads the run. Handlers may go on, and answer late. */
-  takeover(): void {
+  takeover(committed: readonly MachineEvent[] = []): void {
     this.counts.takeovers += 1
     const { random, oracle } = this
     for (const { unit, phase, isZombie } of this.flights) {
@@ -172,12 +227,12 @@ export class World {
         isZombie === true ? [] : [[unit, oracle.rows.get(unit)!] as const],
       ),
     )
-    this.#run = load(this.row, this.#stored(), oracle.def)
+    this.#run = this.#load()
     this.flights = this.flights
       .filter(({ phase }) => phase !== 'body' && random.chance(0.4))
       .map((each) => ({ ...each, isZombie: true }))
     this.bodies.clear()
-    this.fold({ type: 'begin' }, { type: 'takeover' })
+    this.fold({ type: 'begin' }, ...committed, { type: 'takeover' })
     for (const [no, old] of asked) this.#judgeLoss(old, oracle.rows.get(no))
   }
 
@@ -195,14 +250,16 @@ export class World {
       )
   }
 
-  #stored(): readonly Row[] {
-    return [...this.oracle.rows.values()]
+  #load(): Run {
+    const { oracle, row } = this
+    const rows = [...oracle.rows.values()].filter(({ no }) => no !== 0)
+    return load(row, rows, oracle.def, { begun: this.#begun })
   }
 
   /** What a load makes of the rows is what memory has. */
   compare(): void {
     this.counts.compares += 1
-    const found = difference(load(this.row, this.#stored(), this.oracle.def), this.#run)
+    const found = difference(this.#load(), this.#run)
     if (found !== null) this.fail(found)
   }
 
@@ -214,17 +271,39 @@ export class World {
     const x = random.next()
     if (phase === 'undo') {
       if (x < 0.2) return { type: 'failed', ...of, error: 'undo', ...this.#retry(0.7) }
+      // Of a child it only tells whether it is to be undone.
+      if (row !== undefined && oracle.specOf(row).of === child)
+        return { type: 'done', ...of, keep: (oracle.specOf(row) as KeptSpec).keeps === true }
       if (isZombie !== true) this.#countUndo(row!, serial)
       return { type: 'done', ...of }
     }
     if (phase === 'run' && isZombie !== true) oracle.touched.add(effectId(row!))
-    if (x < 0.02 * this.#mood && phase === 'run') {
+    if (x < 0.02 * this.#mood && phase === 'run' && !this.transacts(unit)) {
       if (isZombie !== true) oracle.succeeded.add(effectId(row!))
       return { type: 'failed', ...of, error: 'output refused', succeeded: true }
     }
     if (x < 0.07 * this.#mood) return { type: 'failed', ...of, error: 'for good' }
     if (x < 0.17 * this.#mood) return { type: 'failed', ...of, error: 'tried again', ...this.#retry(0.8) }
     return { type: 'done', ...of, ...this.#output(phase, row) }
+  }
+
+  transacts(unit: number): boolean {
+    const row = this.oracle.rows.get(unit)
+    return row !== undefined && (this.oracle.specOf(row) as TransactionalSpec).transacts === true
+  }
+
+  /** What becomes of an answer whose handler commits it in its own transaction; null: that is rolled back, since the round has its outcome. */
+  committed(flight: Flight, answer: MachineEvent): MachineEvent | null {
+    if (answer.type !== 'done' || answer.due !== undefined) return answer
+    const { unit, within } = flight
+    // Its row never said so, and it never began.
+    if (within == null) return null
+    const key = `${unit}:${within}`
+    if (this.outcomes.has(key)) return null
+    this.outcomes.set(key, 'committed')
+    this.oracle.touched.add(effectId(this.oracle.rows.get(unit)!))
+    const { serial: _, ...more } = answer
+    return { ...more, type: 'within', within }
   }
 
   #retry(share: number): { readonly retryAt?: number } {
@@ -244,12 +323,14 @@ export class World {
     const spec = row === undefined ? undefined : this.oracle.specOf(row)
     if (phase === 'open') {
       const isTimed = spec?.of.name === 'sleep' || (spec?.of.name === 'signal' && random.chance(0.3))
-      return { items: random.upto(5), ...(isTimed ? { due: this.now + 1 + random.upto(30) } : {}) }
+      const items = Array.from({ length: random.upto(5) }, (_, n) => ({ key: `k${n}` }))
+      const window = random.chance(0.6) ? { window: 1 + random.upto(3) } : {}
+      return { items, ...window, ...(isTimed ? { due: this.now + 1 + random.upto(30) } : {}) }
     }
     if (phase === 'run' && random.chance(0.05)) return { due: this.now + 7 }
     const isChoice = spec !== undefined && 'chooses' in spec
-    const round = { more: random.chance(0.4), ...(random.chance(0.3) ? { delayMs: 4 } : {}) }
-    return { output: isChoice ? random.pick(['a', 'b']) : round }
+    const round = { more: random.chance(0.4), ...(random.chance(0.3) ? { nextAt: this.now + 4 } : {}) }
+    return { output: isChoice ? random.pick(['a', 'b']) : 'output', ...round }
   }
 
   /** One step of one function’s body. Whether there was one. */
@@ -278,7 +359,7 @@ export class World {
         return true
       }
       if (called.size === script.length && this.random.chance(0.7)) {
-        return ends({ type: 'done', ...of, calls: script.length, output: { more: this.random.chance(0.4) } })
+        return ends({ type: 'done', ...of, calls: script.length, output: 'output' })
       }
     }
     return false
@@ -294,12 +375,9 @@ export class World {
         this.fold({ type: 'mail', unit: kid.unit, mail: { child, ...fields } })
         return true
       }
-      if (kid.state === 'on' && random.chance(0.5)) {
-        kid.state = random.chance(0.75) ? 'done' : 'failed'
-        return mail({
-          ended: kid.state === 'done' ? 'completed' : 'compensated',
-          output: { more: random.chance(0.4) },
-        })
+      if (kid.state === 'telling' || (kid.state === 'on' && random.chance(0.5))) {
+        kid.state = kid.state === 'telling' || random.chance(0.75) ? 'done' : 'failed'
+        return mail({ ended: kid.state === 'done' ? 'completed' : 'compensated', output: 'output' })
       }
       if (kid.state === 'cancelling') {
         kid.state = random.chance(0.3) ? 'done' : 'failed'
@@ -323,7 +401,8 @@ export class World {
 
   isChildUnderWay(): boolean {
     return [...this.kids.values()].some(
-      ({ unit, state }) => this.oracle.rows.has(unit) && ['on', 'cancelling', 'undoing'].includes(state),
+      ({ unit, state }) =>
+        this.oracle.rows.has(unit) && ['on', 'cancelling', 'undoing', 'telling'].includes(state),
     )
   }
 }

@@ -1,15 +1,45 @@
-import { waitFor } from '../life.ts'
-import { complete, fail, over, stick, touch, undone } from '../outcomes.ts'
-import type { Kind, MailIn, Run, Spec, Unit } from '../state.ts'
+import type { MailIn } from '../answers.ts'
+import { DELIVERED, ignored } from '../answers.ts'
+import type { MailOut } from '../changes.ts'
+import type { Kind, Spec } from '../kind.ts'
+import { ask, waitFor } from '../life.ts'
+import {
+  complete,
+  fail,
+  isAbandoned,
+  isUndone,
+  land,
+  note,
+  outcomeOf,
+  over,
+  stick,
+  touch,
+  undone,
+  unharmed,
+} from '../outcomes.ts'
+import type { Run, Unit } from '../state.ts'
 
 export interface ChildSpec extends Spec {
   /** It is not waited for, and belongs to nobody. */
   readonly detached?: true
-  /** Its effects stay when its parent is undone. */
-  readonly kept?: true
 }
 
-const specOf = (u: Unit) => u.spec as ChildSpec
+/** What the row of a step with a child knows of it. */
+interface Known {
+  /** The round in which it was started. */
+  readonly started?: number
+  readonly ended?: NonNullable<MailIn['ended']>
+  /** Its effects are to stay; and so they have. */
+  readonly keep?: boolean
+  readonly kept?: true
+  /** Its undo was told to it. */
+  readonly isTold?: boolean
+}
+
+const knownOf = (u: Unit) => (u.note ?? {}) as Known
+const isDetached = (u: Unit): boolean => (u.spec as ChildSpec).detached === true
+
+const isStarted = (u: Unit): boolean => knownOf(u).started === u.round
 
 /** The key under which the child of a unit is started, in each of its rounds another one. */
 export const childKey = (run: Run, u: Unit): string => `${run.id}/${u.no}:${u.round}`
@@ -18,36 +48,93 @@ export const childKey = (run: Run, u: Unit): string => `${run.id}/${u.no}:${u.ro
 export const child: Kind = {
   name: 'child',
   asks: 'open',
-  owes: (spec) => (spec as ChildSpec).kept !== true && (spec as ChildSpec).detached !== true,
-  renews: true,
   begin(run, u, answer) {
-    const id = childKey(run, u)
-    run.out.start.push({ id, unit: u.no, child: answer?.child })
+    // Nothing is started in a pause: its input is asked for again.
+    if (run.paused) {
+      u.forward.attempt -= 1
+      return ask(run, u, 'open')
+    }
+    const key = childKey(run, u)
+    if (isStarted(u)) send(run, u, { type: 'retry' })
+    else run.out.start.push({ id: key, unit: u.no, child: answer?.child })
+    note(u, { started: u.round, ended: undefined })
     u.touched = true
-    if (specOf(u).detached === true) complete(run, u, { runId: id })
+    if (isDetached(u)) complete(run, u, { output: { runId: key } })
     else waitFor(run, u, null)
   },
+  // Its own undo waits for the child to end; the run does not.
   stop(run, u) {
-    run.out.mail.push({ to: childKey(run, u), type: 'cancel' })
+    const keep = isAbandoned(u)
+    send(run, u, { type: 'cancel', ...(keep ? { keep } : {}) })
+    over(run, u, 'cancelled')
   },
-  undo(run, u) {
+  owes: (u) =>
+    isStarted(u) && !isDetached(u) && knownOf(u).kept !== true && outcomeOf(u) !== 'skipped' && !isUndone(u),
+  undo(run, u, { keep }) {
+    note(u, { keep: keep === true, isTold: false })
     u.phase = 'wait'
     touch(run, u)
-    run.out.mail.push({ to: childKey(run, u), type: 'undo' })
+    goBack(run, u)
   },
+  resumes: goBack,
   mail(run, u, mail) {
-    if (mail.child !== childKey(run, u) || u.phase !== 'wait') return false
-    if (u.status === 'undoing') return wasUndone(run, u, mail)
-    if (mail.ended === undefined || (u.status !== 'waiting' && u.status !== 'stopping')) return false
-    if (mail.ended === 'completed') complete(run, u, mail.output)
-    else if (u.status === 'stopping') over(run, u, 'cancelled')
-    else fail(run, u, 'child_failed')
+    if (mail.child !== childKey(run, u)) return ignored('not_waiting')
+    if (mail.ended !== undefined) {
+      note(u, { ended: mail.ended })
+      touch(run, u)
+    }
+    if (u.phase !== 'wait') return DELIVERED
+    if (u.status === 'undoing') wasTold(run, u, mail)
+    else if (u.status === 'waiting') ended(run, u, mail)
+    return DELIVERED
+  },
+  hurry(run, u) {
+    send(run, u, { type: 'retry' })
     return true
+  },
+  paused(run, u) {
+    send(run, u, { type: run.paused ? 'pause' : 'resume' })
+  },
+  // A child whose effects stay is found again, whatever was undone before it.
+  stays: (u) => u.status === 'completed' && isStarted(u) && !isDetached(u),
+  remembers(u) {
+    const { started, ended: how } = knownOf(u)
+    return started === undefined ? null : { started, ...(how === undefined ? {} : { ended: how }) }
   },
 }
 
-function wasUndone(run: Run, u: Unit, { undone: isUndone, refused }: MailIn): boolean {
+function send(run: Run, u: Unit, mail: Omit<MailOut, 'to'>): void {
+  run.out.mail.push({ to: childKey(run, u), ...mail })
+}
+
+function ended(run: Run, u: Unit, mail: MailIn): void {
+  if (mail.ended === 'completed') complete(run, u, { output: mail.output })
+  else if (mail.ended !== undefined || mail.refused === true) fail(run, u, mail.error ?? 'child_failed')
+  else if (mail.gone === true) {
+    // Another child takes its place, under another key.
+    u.round += 1
+    land(u)
+    ask(run, u, 'open')
+  }
+}
+
+/** Its undo goes as far as is known of the child. */
+function goBack(run: Run, u: Unit): void {
+  const { ended, keep, isTold } = knownOf(u)
+  if (ended === undefined || u.status !== 'undoing' || u.phase !== 'wait') return
+  if (ended !== 'completed') undone(run, u)
+  else if (keep === true) {
+    note(u, { kept: true })
+    unharmed(run, u)
+  } else if (!run.paused && isTold !== true) {
+    note(u, { isTold: true })
+    touch(run, u)
+    send(run, u, { type: 'undo' })
+  }
+}
+
+function wasTold(run: Run, u: Unit, { ended, undone: isUndone, refused }: MailIn): void {
   if (refused === true) stick(run, u, 'child_passed_its_pivot')
   else if (isUndone === true) undone(run, u)
-  return refused === true || isUndone === true
+  else if (ended !== undefined) goBack(run, u)
 }

@@ -1,6 +1,7 @@
-import { complete, fail, note, touch } from '../outcomes.ts'
+import type { Kind, Spec } from '../kind.ts'
+import { fail, hasEnded, note, outcomeOf, over, tell, touch } from '../outcomes.ts'
 import { begin, birth, takeBack } from '../scope.ts'
-import type { Kind, Spec, Unit } from '../state.ts'
+import type { Unit } from '../state.ts'
 import { stop } from '../stop.ts'
 
 export interface FirstSpec extends Spec {
@@ -11,10 +12,11 @@ export interface FirstSpec extends Spec {
 }
 
 const firstOf = (s: Unit) => s.spec as FirstSpec
-const winners = (s: Unit): readonly Unit[] => s.units!.filter((u) => u.note?.['won'] === true)
+const hasWon = (u: Unit): boolean => u.note?.['won'] === true
+const winners = (s: Unit): readonly Unit[] => s.units!.filter(hasWon)
 const isDecided = (s: Unit): boolean => winners(s).length >= firstOf(s).count
 
-/** The first of several to complete; the others are stopped. */
+/** The first of several to complete. Its scope goes on as soon as they have; the others are stopped meanwhile. */
 export const first: Kind = {
   name: 'first',
   specOf: (spec, key) => (spec as FirstSpec).each[key as number],
@@ -26,17 +28,21 @@ export const first: Kind = {
   },
   ended(run, s, u) {
     const loses = { cancelled: 'lost', keep: firstOf(s).losers === 'keep' }
-    if (u.status === 'completed' && u.note?.['won'] !== true) {
-      // It had completed before a retry, too late now.
-      if (isDecided(s)) return loses.keep ? undefined : takeBack(run, u, loses)
+    if (outcomeOf(u) === 'completed' && !hasWon(u) && !isDecided(s)) {
       note(u, { won: true })
       touch(run, u)
     }
-    if (isDecided(s)) for (const v of s.units!) stop(run, v, loses)
+    if (!isDecided(s)) return
+    tell(run, s, { output: { winners: winners(s).map(({ key }) => key) } })
+    for (const v of s.units!) {
+      if (hasWon(v)) continue
+      // It had completed before a retry, or failed and its effects stayed: too late now.
+      if (!hasEnded(v)) stop(run, v, loses)
+      else if (!loses.keep) takeBack(run, v, loses)
+    }
   },
-  idle: (run, s) =>
-    isDecided(s) ? complete(run, s, { winners: winners(s).map(({ key }) => key) }) : fail(run, s, 'too_few'),
+  idle: (run, s) => (isDecided(s) ? over(run, s, 'completed') : fail(run, s, 'too_few')),
   // Losers are undone before winners.
-  before: (s, u) => (u.note?.['won'] === true ? [] : winners(s)),
+  before: (s, u) => (hasWon(u) ? [] : winners(s)),
   bears: () => true,
 }

@@ -1,7 +1,8 @@
 import type { SkipReason } from '../../adapter/branch.ts'
+import type { Kind, Spec } from '../kind.ts'
 import { complete, note, outcomeOf, skip } from '../outcomes.ts'
 import { at, begin, unitAt } from '../scope.ts'
-import type { Kind, Run, Spec, Unit } from '../state.ts'
+import type { Run, Unit } from '../state.ts'
 
 /** A step of a graph. */
 export interface StepSpec extends Spec {
@@ -51,12 +52,11 @@ export const graph: Kind = {
       if (open[index] === 0) arrive(run, s, v)
     }
   },
-  idle: (run, s) => complete(run, s, { more: s.units!.some((u) => u.note?.['more'] === true) }),
+  idle: complete,
   before: (s, u) => stepOf(u).after.map((name) => at(s, name)!),
   bears: (_, u) => stepOf(u).onFailure === 'continue',
-  keeps(_run, _s, u, output) {
+  keeps(_run, _s, u, { output }) {
     if (stepOf(u).chooses === true) note(u, { case: output })
-    if ((output as { readonly more?: unknown } | undefined)?.more === true) note(u, { more: true })
   },
 }
 
@@ -87,6 +87,6 @@ const isSkipped = (d: Unit): boolean => d.status === 'skipped' && d.note?.standI
 
 function caseOf(d: Unit): string {
   const outcome = outcomeOf(d)
-  if (outcome === 'failed' || outcome === 'unknown') return 'failed'
+  if (outcome === 'failed') return 'failed'
   return stepOf(d).chooses === true ? String(d.note?.['case']) : 'completed'
 }

@@ -1,34 +1,72 @@
-import { complete, note } from '../outcomes.ts'
-import { begin, unitAt } from '../scope.ts'
-import type { Kind, Spec, Unit } from '../state.ts'
+import type { Answer } from '../answers.ts'
+import type { Kind, Spec } from '../kind.ts'
+import { question, wait } from '../life.ts'
+import { complete, note, over, tell, touch } from '../outcomes.ts'
+import { at, begin, birth } from '../scope.ts'
+import type { Run, Unit } from '../state.ts'
 
 export interface LoopSpec extends Spec {
   readonly each: Spec
 }
 
-/** What a round says of the next one. */
-interface RoundEnd {
-  readonly more?: boolean
-  readonly delayMs?: number
-}
+const loopOf = (s: Unit) => s.spec as LoopSpec
+const placeOf = (u: Unit) => u.key as number
 
-/** A unit for each round, one after the other. The output of a round says whether another follows; how many there may be is for whoever answers it. */
+/** A handler that is a round says itself whether another round follows; of any other round the loop is asked. */
+const saysMore = (s: Unit): boolean => loopOf(s).each.of.asks === 'run'
+
+/** A unit for each round, one after the other. How many there may be is for whoever answers. */
 export const loop: Kind = {
   name: 'loop',
+  asks: 'open',
   specOf: (spec) => (spec as LoopSpec).each,
-  open: (run, s) => begin(run, unitAt(run, s, 0)),
+  open: (run, s) => begin(run, at(s, 0) ?? born(run, s, 0)),
   ended(run, s, u) {
-    const { more, delayMs } = (u.note ?? {}) as RoundEnd
-    const place = u.key as number
-    if (more === true) begin(run, unitAt(run, s, place + 1), delayMs)
-    else complete(run, s, { rounds: place + 1 })
+    if (u.status === 'skipped') finish(run, s, u)
+    else if (u.note?.['more'] === undefined) question(run, s, 'until')
+    else goOn(run, s, u)
   },
-  idle() {},
-  before: (s, u) => ((u.key as number) > 0 ? [s.units![(u.key as number) - 1] as Unit] : []),
-  keeps(_run, _s, u, output) {
-    const { more, delayMs } = (output ?? {}) as RoundEnd
-    note(u, { more: more === true, ...(delayMs === undefined ? {} : { delayMs }) })
+  answered(run, s, answer) {
+    const u = s.units!.at(-1)!
+    s.phase = null
+    touch(run, s)
+    keepMore(u, answer)
+    touch(run, u)
+    goOn(run, s, u)
+  },
+  idle(run, s) {
+    if (s.note?.told === true) over(run, s, 'completed')
+  },
+  before: (s, u) => (placeOf(u) > 0 ? [s.units![placeOf(u) - 1]!] : []),
+  keeps(_run, s, u, answer) {
+    if (saysMore(s)) keepMore(u, answer)
   },
   rebirths: true,
   keepsEffects: true,
+}
+
+function keepMore(u: Unit, { more, nextAt }: Answer): void {
+  note(u, { more: more === true, ...(nextAt === undefined ? {} : { nextAt }) })
+}
+
+const born = (run: Run, s: Unit, place: number): Unit =>
+  birth(run, s, place, loopOf(s).each, { label: String(place + 1) })
+
+function goOn(run: Run, s: Unit, u: Unit): void {
+  if (u.note?.['more'] !== true) return finish(run, s, u)
+  const place = placeOf(u) + 1
+  const known = at(s, place)
+  if (known !== undefined) return begin(run, known)
+  const next = born(run, s, place)
+  const nextAt = u.note['nextAt'] as number | undefined
+  if (nextAt === undefined) return begin(run, next)
+  // A delay passes in a pause, too.
+  s.alive += 1
+  wait(run, next, nextAt)
+}
+
+/** Its output is that of its last round, of which units may still be under way. */
+function finish(run: Run, s: Unit, u: Unit): void {
+  if (s.alive > 0) tell(run, s, { outputOf: u.no })
+  else complete(run, s, { outputOf: u.no })
 }

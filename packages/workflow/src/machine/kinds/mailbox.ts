@@ -1,6 +1,8 @@
+import { DELIVERED, ignored } from '../answers.ts'
+import type { Kind, Spec } from '../kind.ts'
 import { complete, note, touch } from '../outcomes.ts'
 import { begin, birth } from '../scope.ts'
-import type { Kind, Run, Spec, Unit } from '../state.ts'
+import type { Run, Unit } from '../state.ts'
 
 export interface MailboxSpec extends Spec {
   readonly each: Spec
@@ -13,19 +15,27 @@ interface Reading {
 }
 
 const TAKES: ReadonlySet<Unit['status']> = new Set(['pending', 'running', 'waiting', 'open', 'parked'])
+const isClosed = (s: Unit): boolean => s.note?.['closed'] === true
 
 /** A unit for each message, in their order, one after the other. */
 export const mailbox: Kind = {
   name: 'mailbox',
   specOf: (spec) => (spec as MailboxSpec).each,
   mail(run, s, { body, from, close }) {
-    if (s.note?.['closed'] === true || !TAKES.has(s.status)) return false
+    if (isClosed(s) || !TAKES.has(s.status)) return ignored('step_over')
     if (close === true) {
       note(s, { closed: true })
       touch(run, s)
-    } else birth(run, s, s.units!.length, (s.spec as MailboxSpec).each, { body, from })
+    } else {
+      const place = s.units!.length
+      birth(run, s, place, (s.spec as MailboxSpec).each, {
+        label: String(place + 1),
+        item: body,
+        ...(from === undefined ? {} : { note: { from } }),
+      })
+    }
     if (s.status === 'open' && s.mem !== null && s.alive === 0) next(run, s)
-    return true
+    return s.status === 'pending' ? { result: 'kept' } : DELIVERED
   },
   open(run, s) {
     s.mem = { next: 0 } satisfies Reading
@@ -33,14 +43,15 @@ export const mailbox: Kind = {
   },
   ended: next,
   idle(run, s) {
-    if (s.note?.['closed'] === true) complete(run, s, { messages: s.units!.length })
+    if (isClosed(s)) complete(run, s, { output: { messages: s.units!.length } })
   },
-  before: (s, u) => ((u.key as number) > 0 ? [s.units![(u.key as number) - 1] as Unit] : []),
-  gives: ['body', 'from'],
-  holds: ['closed'],
+  before: (s, u) => ((u.key as number) > 0 ? [s.units![(u.key as number) - 1]!] : []),
+  gives: ['from'],
+  remembers: (s) => (isClosed(s) ? { closed: true } : null),
   bears: (s) => (s.spec as MailboxSpec).collects === true,
-  keeps(run, _s, u, output) {
-    run.out.mail.push({ to: String(u.note?.['from']), type: 'reply', body: output })
+  keeps(run, _s, u, { output }) {
+    const from = u.note?.['from'] as string | undefined
+    if (from !== undefined) run.out.mail.push({ to: from, type: 'reply', body: output })
   },
 }
 

@@ -1,56 +1,54 @@
-import { complete, fail } from '../outcomes.ts'
+import type { Kind, Spec } from '../kind.ts'
+import { question } from '../life.ts'
+import { complete, note } from '../outcomes.ts'
 import { begin, birth } from '../scope.ts'
-import type { Kind, Run, Spec, Unit } from '../state.ts'
+import type { Run, Unit } from '../state.ts'
 
 export interface MapSpec extends Spec {
   readonly each: Spec
-  /** How many items may be under way. From the code of the owner; without it {@link WINDOW}. */
-  readonly concurrency?: number
   /** A failed item does not fail the map. */
   readonly collects?: true
-  /** The share of items that must have ended well, from 0 to 1. */
-  readonly minSuccess?: number
 }
 
-/** Items under way if the definition names no number: what a takeover must doubt is bounded. */
-const WINDOW = 1_024
-
-const mapOf = (s: Unit) => s.spec as MapSpec
+/** Items that may be busy if the definition names no number: what a takeover must doubt is bounded. */
+const BUSY_MAX = 1_024
 
 interface Filling {
   next: number
 }
 
-/** A unit for each item. */
+/** A unit for each item. What they come to is a question to its handler, once all have ended. */
 export const map: Kind = {
   name: 'map',
   asks: 'open',
   specOf: (spec) => (spec as MapSpec).each,
   grow(run, s, answer) {
-    for (let i = s.units!.length; i < (answer?.items ?? 0); i++) birth(run, s, i, mapOf(s).each)
+    const { each } = s.spec as MapSpec
+    for (const { key, item } of answer?.items ?? [])
+      birth(run, s, s.units!.length, each, { label: key, item })
+    if (answer?.window != null) note(s, { window: answer.window })
   },
   open(run, s) {
     s.mem = { next: 0 } satisfies Filling
     fill(run, s)
   },
   ended: fill,
-  idle(run, s) {
-    const { minSuccess = 0 } = mapOf(s)
-    const items = s.units!.length
-    const good = s.units!.filter(({ status }) => status === 'completed' || status === 'skipped').length
-    if (good < minSuccess * items) fail(run, s, 'too_few')
-    else complete(run, s, { items })
-  },
+  rests: fill,
+  idle: (run, s) => question(run, s, 'gather'),
+  answered: complete,
   before: () => [],
   keepsEffects: true,
-  bears: (s) => mapOf(s).collects === true,
+  bears: (s) => (s.spec as MapSpec).collects === true,
 }
 
+/** Begins items in their order, as many as may. With a number in the definition each counts until its end; otherwise those that wait do not. */
 function fill(run: Run, s: Unit): void {
-  const filling = s.mem as Filling
-  const room = mapOf(s).concurrency ?? WINDOW
-  while (filling.next < s.units!.length && s.alive < room) {
-    begin(run, s.units![filling.next]!)
+  const filling = s.mem as Filling | null
+  if (filling === null || s.status !== 'open') return
+  const window = s.note?.['window'] as number | undefined
+  while (filling.next < s.units!.length) {
+    if (window === undefined ? s.alive - s.resting >= BUSY_MAX : s.alive >= window) return
     filling.next += 1
+    begin(run, s.units![filling.next - 1]!)
   }
 }

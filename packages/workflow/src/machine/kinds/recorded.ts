@@ -1,7 +1,8 @@
-import { ask, fly } from '../life.ts'
-import { complete, hasEnded, note, park, touch } from '../outcomes.ts'
+import type { Kind, Spec } from '../kind.ts'
+import { question } from '../life.ts'
+import { complete, hasEnded, note, outcomeOf, park, touch } from '../outcomes.ts'
 import { at, begin, birth } from '../scope.ts'
-import type { Kind, Run, Spec, Unit } from '../state.ts'
+import type { Run, Unit } from '../state.ts'
 
 export interface FunctionSpec extends Spec {
   readonly steps: Readonly<Record<string, Spec>>
@@ -36,26 +37,27 @@ export const recorded: Kind = {
   specOf: (spec, key) => (spec as FunctionSpec).steps[String(key).split('#')[0]!],
   open(run, s) {
     s.mem = { ended: s.units!.reduce((most, u) => Math.max(most, nthOf(u) ?? 0), 0) } satisfies Recording
-    if (s.note?.['returned'] !== true && s.phase === null) ask(run, s, 'body')
-    else if (s.phase === 'body' && !s.flying && !run.paused) fly(run, s)
+    if (s.note?.['returned'] !== true) question(run, s, 'body')
     for (const u of s.units!) begin(run, u)
   },
   call(run, s, { serial, key, kind }) {
     if (!s.flying || s.serial !== serial) return
     const known = at(s, key)
     if (known === undefined) {
-      const u = birth(run, s, key, recorded.specOf!(s.spec, key)!, { after: memOf(s).ended })
+      const u = birth(run, s, key, recorded.specOf!(s.spec, key)!, {
+        note: { after: memOf(s).ended },
+      })
       begin(run, u)
     } else if (known.kind.name !== kind) park(run, s, 'diverged')
-    else if (hasEnded(known)) tell(run, s, known)
+    else if (hasEnded(known) || known.note?.told === true) tell(run, s, known)
   },
-  returned(run, s, { calls, output }) {
+  answered(run, s, { calls, output }) {
     // It did not call what it had called before.
     if (calls !== s.units!.length) return park(run, s, 'diverged')
     s.phase = null
     note(s, { returned: true })
     touch(run, s, { output })
-    if (s.alive === 0) complete(run, s, output)
+    if (s.alive === 0) complete(run, s)
   },
   ended(run, s, u) {
     if (nthOf(u) === undefined) {
@@ -93,6 +95,6 @@ function timesOf(s: Unit): Times {
   return { line, since }
 }
 
-function tell(run: Run, s: Unit, { key, status }: Unit): void {
-  if (s.flying) run.out.tell.push({ scope: s.no, serial: s.serial, key, status })
+function tell(run: Run, s: Unit, u: Unit): void {
+  if (s.flying) run.out.tell.push({ scope: s.no, serial: s.serial, key: u.key, status: outcomeOf(u) })
 }

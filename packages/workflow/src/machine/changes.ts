@@ -1,0 +1,63 @@
+import type { Phase, Status, Unit } from './state.ts'
+
+/** An ask that leaves once the commit of its fold is answered. */
+export interface Dispatch {
+  readonly unit: number
+  readonly serial: number
+  readonly phase: Phase
+  /** It may have begun before. The event `record` comes before its handler is called. */
+  readonly suspect: boolean
+}
+
+/** For another run: a child that is cancelled or undone, or the sender of a message. */
+export interface MailOut {
+  readonly to: string
+  /** `retry`: go on if you ended without completing; if you have completed, say so again. */
+  readonly type: 'cancel' | 'undo' | 'retry' | 'pause' | 'resume' | 'reply'
+  /** Of `cancel`: without an undo. */
+  readonly keep?: boolean
+  readonly body?: unknown
+}
+
+/** What one fold of events changes: it becomes one commit. */
+export interface Changes {
+  /** Units whose rows change. */
+  readonly dirty: Set<Unit>
+  /** Output and error of such a unit, where they change. */
+  readonly payloads: Map<Unit, Payload>
+  readonly dispatch: Map<Unit, Dispatch>
+  /** Numbers of units whose handlers are told to end. */
+  readonly abort: number[]
+  readonly mail: MailOut[]
+  readonly start: { readonly id: string; readonly unit: number; readonly child: unknown }[]
+  /** Answers to calls of functions’ bodies. */
+  readonly tell: {
+    readonly scope: number
+    readonly serial: number
+    readonly key: string | number
+    readonly status: Status
+  }[]
+  /** Numbers of units whose rows go. */
+  readonly drop: number[]
+  /** Transactions that may not commit any more: their units have ended otherwise. By unit and {@link Unit.within}. */
+  readonly tombstones: { readonly unit: number; readonly within: number }[]
+  /** How the run has ended. */
+  ended: Status | null
+  /** It has begun. Its rows say nothing of that. */
+  begun: boolean
+}
+
+/** What a row carries besides its columns, where it changes. */
+export interface Payload {
+  readonly output?: unknown
+  /** Its output is that of this unit: the store copies it. */
+  readonly outputOf?: number
+  readonly error?: unknown
+  /** What a unit is born with. */
+  readonly item?: unknown
+}
+
+export function changes(): Changes {
+  const lists = { abort: [], mail: [], start: [], tell: [], drop: [], tombstones: [] }
+  return { dirty: new Set(), payloads: new Map(), dispatch: new Map(), ...lists, ended: null, begun: false }
+}
