@@ -69,7 +69,7 @@ const SABOTAGES: readonly (readonly [rule: string, file: string, from: string, t
     'if (run.out.dispatch.has(u) && false) {',
   ],
   ['what was undone runs again in another round', 'again.ts', '  u.round += 1\n', ''],
-  ['a dropped key is never used again', 'again.ts', 'Math.max(scope!.dropped, u.round)', '0'],
+  ['a dropped key is never used again', 'again.ts', 'Math.max(s.dropped, u.round)', '0'],
   [
     'a step begins after its last dependency',
     'kinds/graph.ts',
