@@ -76,7 +76,7 @@ const SABOTAGES: readonly (readonly [rule: string, file: string, from: string, t
     'if (open[index] === 0)',
     'if (open[index]! <= 1)',
   ],
-  ['nothing fails after a pivot', 'outcomes.ts', '    if (passedPivot(x)) return null\n', ''],
+  ['nothing fails after a pivot', 'outcomes.ts', 'return passedPivot(x) ? null : x', 'return x'],
   ['nothing begins in a pause', 'scope.ts', '    u.held = run.paused\n', '    u.held = false\n'],
   [
     'a stop writes what is under way',
