@@ -17,11 +17,12 @@ type Redo = 'again' | 'anew' | null
 /** Of a scope: resets what did not end well, and what comes after it. */
 export function again(run: Run, s: Unit): void {
   const redo = redoOf(s)
-  for (const u of [...s.units!]) {
+  const isReborn = (u: Unit) => redo.get(u) === 'anew' && s.kind.rebirths === true
+  for (const u of s.units!) {
     const how = redo.get(u) ?? null
-    if (how === 'anew' && s.kind.rebirths === true) drop(run, u)
-    else if (how !== null) reset(run, u, how === 'anew')
+    if (how !== null && !isReborn(u)) reset(run, u, how === 'anew')
   }
+  drop(run, s, isReborn)
 }
 
 function redoOf(s: Unit): ReadonlyMap<Unit, Redo> {
@@ -83,11 +84,10 @@ export function reset(run: Run, u: Unit, isAnew: boolean): void {
 function resetUnits(run: Run, s: Unit, isAnew: boolean): void {
   const isWhole = isAnew || (s.spec.compensate !== undefined && isUndone(s))
   if (!isWhole) return again(run, s)
-  for (const u of [...s.units!]) {
-    if (s.kind.grow !== undefined && s.kind.asks === undefined) reset(run, u, true)
-    else if (s.kind.grow !== undefined || s.kind.rebirths === true) drop(run, u)
-    else reset(run, u, true)
-  }
+  const grows = s.kind.grow !== undefined
+  const isReborn = (grows && s.kind.asks !== undefined) || (!grows && s.kind.rebirths === true)
+  if (isReborn) return drop(run, s, () => true)
+  for (const u of s.units!) reset(run, u, true)
 }
 
 function nextRound(u: Unit): void {
@@ -114,16 +114,22 @@ function remembered(u: Unit): Note | null {
   return Object.keys(kept).length === 0 ? null : kept
 }
 
-export function drop(run: Run, u: Unit): void {
-  for (const v of [...(u.units ?? [])]) drop(run, v)
-  run.units[u.no] = undefined
-  run.out.drop.push(u.no)
-  run.out.dirty.delete(u)
-  const { scope } = u
-  scope!.dropped = Math.max(scope!.dropped, u.round)
-  touch(run, scope!)
-  scope!.named?.delete(u.key)
-  scope!.units!.splice(scope!.units!.indexOf(u), 1)
+/** Units of a scope, and all that is in them. Together: taken out one by one, each would move all that come after it. */
+export function drop(run: Run, s: Unit, isGone: (u: Unit) => boolean): void {
+  const gone = s.units!.filter(isGone)
+  if (gone.length === 0) return
+  for (const u of gone) {
+    if (u.units !== null) drop(run, u, () => true)
+    run.units[u.no] = undefined
+    run.out.drop.push(u.no)
+    run.out.dirty.delete(u)
+    s.dropped = Math.max(s.dropped, u.round)
+    s.named?.delete(u.key)
+  }
+  touch(run, s)
+  let kept = 0
+  for (const u of s.units!) if (run.units[u.no] === u) s.units![kept++] = u
+  s.units!.length = kept
 }
 
 export const hasBegun = (u: Unit): boolean =>

@@ -63,7 +63,7 @@ function rebind(u: Unit, spec: Spec | undefined): void {
 /** Scopes that are open lose the units that are no more, and get those that are new. */
 function grown(run: Run, s: Unit): void {
   if (s.units === null) return
-  for (const u of [...s.units]) if (s.kind.specOf!(s.spec, u.key) === undefined) drop(run, u)
+  drop(run, s, (u) => s.kind.specOf!(s.spec, u.key) === undefined)
   if (s.status !== 'pending' || s.scope === null) s.kind.grow?.(run, s, undefined)
   for (const u of s.units) grown(run, u)
 }

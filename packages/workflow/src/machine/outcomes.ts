@@ -65,20 +65,17 @@ export const isEntered = (u: Unit): boolean =>
   u.units !== null && ENTERED.has(u.status) && (u.phase === null || isOfScope(u.phase))
 const ENTERED: ReadonlySet<Status> = new Set(['open', 'parked', 'stopping', 'undoing'])
 
+/** Its own units first: after a pivot every failure asks, and a map before the pivot may have many. */
 export function passedPivot({ units }: Unit): boolean {
   if (units === null) return false
-  return units.some((u) => (u.spec.pivot === true && outcomeOf(u) === 'completed') || passedPivot(u))
+  return units.some((u) => u.spec.pivot === true && outcomeOf(u) === 'completed') || units.some(passedPivot)
 }
 
-/** Who fails with u: itself, if its scope bears that; otherwise the outermost scope that must fail with it; null: one of them has passed a pivot. */
+/** Who fails with u: itself, if its scope bears that; otherwise the outermost scope that must fail with it; null: it has passed a pivot, in whatever scope. */
 function failing(u: Unit): Unit | null {
-  if (passedPivot(u)) return null
   let x = u
-  while (x.scope !== null && x.scope.kind.bears?.(x.scope, x) !== true) {
-    x = x.scope
-    if (passedPivot(x)) return null
-  }
-  return x
+  while (x.scope !== null && x.scope.kind.bears?.(x.scope, x) !== true) x = x.scope
+  return passedPivot(x) ? null : x
 }
 
 export function fail(run: Run, u: Unit, error: unknown): void {

@@ -70,9 +70,15 @@ function isSame(one: unknown, other: unknown): boolean {
   if (one === other) return true
   if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null) return false
   if (Array.isArray(one) !== Array.isArray(other)) return false
-  for (const name in one) if (!isSame((one as Fields)[name], (other as Fields)[name])) return false
-  for (const name in other) if (!(name in one) && (other as Fields)[name] !== undefined) return false
-  return true
+  let more = 0
+  for (const name in one) {
+    const value = (one as Fields)[name]
+    if (value === undefined) continue
+    if (!isSame(value, (other as Fields)[name])) return false
+    more += 1
+  }
+  for (const name in other) if ((other as Fields)[name] !== undefined) more -= 1
+  return more === 0
 }
 
 function shown(u: Unit, field: keyof Unit): unknown {

@@ -17,7 +17,6 @@ interface Times {
 interface Recording {
   /** The number of the newest end. */
   ended?: number
-  times?: Times
 }
 
 const nthOf = (u: Unit) => u.note?.['nth'] as number | undefined
@@ -82,8 +81,19 @@ export const recorded: Kind = {
   gives: ['after'],
 }
 
-/** While it is undone, or looked at by an operator, nothing ends in it. */
+/** By what the function counts, which is made anew whenever it is entered. */
+const kept = new WeakMap<object, Times>()
+
+/** Asked for each of its units. Once nothing can end in it any more, they are the same for all. */
 function timesOf(s: Unit): Times {
+  if (!hasEnded(s) && s.status !== 'undoing') return readTimes(s)
+  const mem = memOf(s)
+  const times = kept.get(mem) ?? readTimes(s)
+  kept.set(mem, times)
+  return times
+}
+
+function readTimes(s: Unit): Times {
   const line: (Unit | undefined)[] = []
   for (const u of s.units!) {
     const nth = nthOf(u)
