@@ -151,7 +151,7 @@ function drained(run: Run, s: Unit): void {
   push(run, s)
 }
 
-const hasUndos = (s: Unit): boolean => s.units?.some((u) => isGoingBack(u) || hasUndos(u))
+const hasUndos = (s: Unit): boolean => (s.units ?? []).some((u) => isGoingBack(u) || hasUndos(u))
 
 /** Whether a unit that has ended was stopped or failed for itself, and undoes what it did before its scope hears of its end. */
 export function undoesItself(u: Unit): boolean {

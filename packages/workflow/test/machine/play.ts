@@ -114,7 +114,9 @@ function end(world: World): void {
     world.flights = world.flights.filter((each) => each !== flight)
     const answer = world.answer(flight)
     const event = transacts ? world.committed(flight, answer) : answer
-    if (event !== null) events.push(event)
+    // Committed already, so that its mail is there for whoever takes over.
+    if (event?.type === 'within') world.fold(event)
+    else if (event !== null) events.push(event)
   }
   if (events.length > 0) world.fold(...events)
 }
