@@ -1,37 +1,62 @@
-import { isUndone, note, touch } from './outcomes.ts'
+import { isUndone, note, outcomeOf, touch } from './outcomes.ts'
 import { enter, owes } from './scope.ts'
 import { type Note, noTries, type Run, type Unit } from './state.ts'
 
 /** A scope goes forward again, over the units that it has. */
 export function reopen(run: Run, s: Unit): void {
-  goForward(s)
-  s.status = 'open'
-  touch(run, s)
+  open(run, s)
   enter(run, s)
 }
 
-/** `again`: what did not end well; `anew`: what comes after such a unit, and so builds on what is not there any more. */
-type Redo = 'again' | 'anew' | null
+/** The same, once its own scope takes it up. */
+export function open(run: Run, s: Unit): void {
+  goForward(s)
+  s.status = 'open'
+  touch(run, s)
+}
 
-/** Of a scope: resets what did not end well, and what comes after it. */
-export function again(run: Run, s: Unit): void {
-  const redo = redoOf(s)
+/** `again`: what did not end well, and what comes after it; `anew`: what comes after an effect that is not there any more. */
+type Redo = 'again' | 'anew' | null
+export type Redos = ReadonlyMap<Unit, Redo>
+
+/** Of a scope: resets what did not end well, and what comes after it. `wanted`: a unit at any depth that runs again although its failure would be kept. */
+export function again(run: Run, s: Unit, wanted: Unit | null = null): void {
+  const redo = redoOf(s, wanted)
   for (const u of [...s.units!]) {
     const how = redo.get(u) ?? null
     if (how === 'anew' && s.kind.rebirths === true) drop(run, u)
-    else if (how !== null) reset(run, u, how === 'anew')
+    else if (how !== null) reset(run, u, how === 'anew', wanted)
   }
 }
 
-function redoOf(s: Unit): ReadonlyMap<Unit, Redo> {
+/** What runs again in a scope, and how. */
+export function redoOf(s: Unit, wanted: Unit | null = null): Redos {
+  const usual = redosIn(s, null)
+  const asked = wanted === null ? undefined : within(s, wanted)
+  return asked === undefined || usual.get(asked) !== null ? usual : redosIn(s, asked)
+}
+
+/** The unit of a scope that another one is, or is in. */
+export function within(s: Unit, u: Unit): Unit | undefined {
+  let x: Unit | null = u
+  while (x !== null && x.scope !== s) x = x.scope
+  return x ?? undefined
+}
+
+function redosIn(s: Unit, asked: Unit | null): Redos {
   const redo = new Map<Unit, Redo>()
   const decide = (u: Unit): Redo => {
     const known = redo.get(u)
     if (known !== undefined) return known
-    const isAnew = s.kind.before!(s, u).some((p) => decide(p) !== null)
-    const found = isAnew ? 'anew' : endedWell(s, u) ? null : 'again'
+    const found = decided(u)
     redo.set(u, found)
     return found
+  }
+  const decided = (u: Unit): Redo => {
+    const before = s.kind.before!(s, u)
+    if (before.some((p) => p === asked || decide(p) === 'anew' || isUndone(p))) return 'anew'
+    const isKept = u !== asked && endedWell(s, u) && before.every((p) => decide(p) === null)
+    return isKept ? null : 'again'
   }
   for (const u of s.units!) decide(u)
   forgetUntold(s, redo)
@@ -55,7 +80,7 @@ function forgetUntold(s: Unit, redo: Map<Unit, Redo>): void {
   }
 }
 
-const isFailure = ({ status }: Unit): boolean => status === 'failed' || status === 'unknown'
+export const isFailure = ({ status }: Unit): boolean => status === 'failed' || status === 'unknown'
 
 function endedWell(s: Unit, u: Unit): boolean {
   if (isUndone(u)) return false
@@ -63,10 +88,44 @@ function endedWell(s: Unit, u: Unit): boolean {
   return isFailure(u) && s.kind.bears?.(s, u) === true && !(u.units !== null && owes(u))
 }
 
+/** The scopes that a unit is in, from the root. */
+function scopesOf(u: Unit): readonly Unit[] {
+  return u.scope === null ? [] : [...scopesOf(u.scope), u.scope]
+}
+
+/** Whether a retry of the run would keep this failure: some scope that it is in keeps what it is in. */
+export function isKeptFailure(u: Unit): boolean {
+  return isFailure(u) && scopesOf(u).some((s) => redoOf(s).get(within(s, u)!) === null)
+}
+
+/** Whether something that must have ended before this unit, or a scope that it is in, runs again. */
+export function buildsOnRedone(u: Unit): boolean {
+  return scopesOf(u).some((s) => {
+    const x = within(s, u)!
+    if (x !== u && isWhole(x, false)) return true
+    const redo = redoOf(s)
+    return s.kind.before!(s, x).some((p) => redo.get(p) !== null)
+  })
+}
+
+/** A unit that would run anew with the one that is wanted, although what it did was not undone. */
+export function standingAfter(wanted: Unit): Unit | undefined {
+  for (const s of scopesOf(wanted)) {
+    for (const [u, how] of redoOf(s, wanted)) if (how === 'anew' && stands(u)) return u
+  }
+  return undefined
+}
+
+/** Its effect is there beyond doubt, and could have been undone. */
+function stands(u: Unit): boolean {
+  if (u.units !== null && u.spec.compensate === undefined) return !isUndone(u) && u.units.some(stands)
+  return owes(u) && (u.units !== null || outcomeOf(u) === 'completed' || u.succeeded)
+}
+
 /** It runs again: in another round, with another idempotency key, if its effect is gone or will be had again. */
-export function reset(run: Run, u: Unit, isAnew: boolean): void {
+export function reset(run: Run, u: Unit, isAnew: boolean, wanted: Unit | null = null): void {
   if (u.status === 'pending') return
-  if (u.units !== null) resetUnits(run, u, isAnew)
+  if (u.units !== null) resetUnits(run, u, isAnew, wanted)
   // Keys change only after an undo, and for what builds on what is not there any more.
   if (u.kind.renews === true || isAnew || isUndone(u)) nextRound(u)
   else Object.assign(u.forward, { failures: 0, losses: 0, kills: 0, due: null, series: null })
@@ -77,9 +136,11 @@ export function reset(run: Run, u: Unit, isAnew: boolean): void {
   touch(run, u, { output: null })
 }
 
-function resetUnits(run: Run, s: Unit, isAnew: boolean): void {
-  const isWhole = isAnew || (s.spec.compensate !== undefined && isUndone(s))
-  if (!isWhole) return again(run, s)
+const isWhole = (s: Unit, isAnew: boolean): boolean =>
+  isAnew || (s.spec.compensate !== undefined && isUndone(s))
+
+function resetUnits(run: Run, s: Unit, isAnew: boolean, wanted: Unit | null): void {
+  if (!isWhole(s, isAnew)) return again(run, s, wanted)
   for (const u of [...s.units!]) {
     if (s.kind.grow !== undefined && s.kind.asks === undefined) reset(run, u, true)
     else if (s.kind.grow !== undefined || s.kind.rebirths === true) drop(run, u)
@@ -111,15 +172,18 @@ function remembered({ note: known, scope, kind }: Unit): Note | null {
 
 export function drop(run: Run, u: Unit): void {
   for (const v of [...(u.units ?? [])]) drop(run, v)
-  run.units[u.no] = undefined
+  remove(run, u)
   run.out.drop.push(u.no)
-  run.out.dirty.delete(u)
   const { scope } = u
   scope!.dropped = Math.max(scope!.dropped, u.round)
   touch(run, scope!)
+}
+
+/** Takes a unit out of memory. */
+export function remove(run: Run, u: Unit): void {
+  const { scope } = u
+  run.units[u.no] = undefined
+  run.out.dirty.delete(u)
   scope!.named?.delete(u.key)
   scope!.units!.splice(scope!.units!.indexOf(u), 1)
 }
-
-export const hasBegun = (u: Unit): boolean =>
-  u.status !== 'pending' && !(u.status === 'running' && u.row === 'pending')

@@ -1,38 +1,47 @@
+import { type Changed, changedSince, shownNow } from './changed.ts'
 import { digest } from './digest.ts'
 import { done, due, failed, lost, record, setOut, unbegun } from './life.ts'
 import { migrate } from './migrate.ts'
-import {
-  cancel,
-  deadline,
-  giveUp,
-  pause,
-  resume,
-  retry,
-  retryStep,
-  retryUndo,
-  skipStep,
-  skipUndo,
-  undoRun,
-} from './operators.ts'
+import { cancel, deadline, drop, pause, resume, retry, setPriority, undoRun } from './operators.ts'
 import { type Told, unknownUnit } from './refusals.ts'
-import { type Commit, commit, parse, type Row, type RunRow } from './rows.ts'
+import { type Commit, commit, parse, type Row, type RunRow, rowOf, runRowOf } from './rows.ts'
 import { birth, enter } from './scope.ts'
 import { type Changes, changes, type MachineEvent, type Run, type Spec, type Unit } from './state.ts'
+import { giveUp, retryStep, skipStep } from './step-operators.ts'
+import { retryUndo, skipUndo } from './undo-operators.ts'
 
+export type { Changed, StepChanged } from './changed.ts'
 export { type Commit, commit, type Row, type RunRow } from './rows.ts'
 export { type Changes, changes, type MachineEvent, type Run, type Spec } from './state.ts'
 
 /** A run that nobody has begun: its rows are those of its root and of what the root opens. */
-export function start(id: string, spec: Spec, parent: string | null = null): { run: Run; commit: Commit } {
-  const run = blank({ id, parent, paused: false, born: 0 })
+export function start(
+  id: string,
+  spec: Spec,
+  parent: string | null = null,
+  priority = 0,
+): { run: Run; commit: Commit } {
+  const run = blank({ id, parent, paused: false, priority, born: 0 })
   run.root = birth(run, null, 'root', spec)
   if (spec.of.asks === undefined) run.root.kind.grow?.(run, run.root, undefined)
   return { run, commit: commit(run) }
 }
 
-function blank({ id, parent, paused, born }: RunRow): Run {
+function blank({ id, parent, paused, priority, born }: RunRow): Run {
   const root = undefined as unknown as Unit
-  return { id, parent, paused, born, units: [], root, parked: 0, now: 0, out: changes(), agenda: [] }
+  return {
+    id,
+    parent,
+    paused,
+    priority,
+    born,
+    units: [],
+    root,
+    parked: 0,
+    now: 0,
+    out: changes(),
+    agenda: [],
+  }
 }
 
 /** Memory from rows: parses, then enters the root as a start does. What that would change was committed, so it goes nowhere. No rule is here. */
@@ -47,15 +56,32 @@ export function load(row: RunRow, rows: readonly Row[], spec: Spec): Run {
 }
 
 /** What an event answers to whoever sent it: to an operator what became of it, to mail whether it was taken. */
-export type Answered = Told | undefined
+export type Answered = Told | Changed | undefined
 
 /** Applies one event. It decides from rows, definition and `now` alone; what changes is in `out`. */
 export function advance(run: Run, event: MachineEvent, now: number, out: Changes): Answered {
-  return fold(run, now, out, () => {
+  const before = BY_OPERATORS.has(event.type) ? shownNow(run) : null
+  const answer = fold(run, now, out, () => {
     if (!('unit' in event)) return ofRun(run, event)
     const u = run.units[event.unit]
     return u === undefined ? unknownUnit(run, event.unit) : ofUnit(run, u, event)
   })
+  const isChanged = answer !== undefined && 'changed' in answer && answer.changed
+  return before !== null && isChanged ? changedSince(run, before) : answer
+}
+
+/** What an event would answer and change. The run stays as it is. */
+export function dryRun(run: Run, event: MachineEvent, now: number): { answer: Answered; changes: Changes } {
+  const out = changes()
+  return { answer: advance(copyOf(run), event, now, out), changes: out }
+}
+
+function copyOf(run: Run): Run {
+  const units = run.units.filter((u) => u !== undefined)
+  const copy = load(runRowOf(run), units.map(rowOf), run.root.spec)
+  // What the rows in the store say is not what a fold that is under way will make of them.
+  for (const { no, row, written } of units) Object.assign(copy.units[no]!, { row, written })
+  return copy
 }
 
 function fold<Result>(run: Run, now: number, out: Changes, act: () => Result): Result {
@@ -77,15 +103,17 @@ function ofRun(run: Run, event: OfRun): Answered {
       for (const u of run.units) if (u?.flying === true) lost(run, u, u.serial)
       return undefined
     case 'migrate':
-      return migrate(run, event.spec)
+      return migrate(run, event)
     case 'cancel':
       return cancel(run, event)
+    case 'setPriority':
+      return setPriority(run, event.priority)
     default:
       return ON_RUN[event.type](run)
   }
 }
 
-const ON_RUN = { undoRun, retry, pause, resume, deadline } as const
+const ON_RUN = { undoRun, retry, pause, resume, drop, deadline } as const
 
 function ofUnit(run: Run, u: Unit, event: Extract<MachineEvent, { readonly unit: number }>): Answered {
   switch (event.type) {
@@ -107,9 +135,16 @@ function ofUnit(run: Run, u: Unit, event: Extract<MachineEvent, { readonly unit:
       return void u.kind.call?.(run, u, event)
     case 'skipStep':
       return skipStep(run, u, event.output)
+    case 'giveUp':
+      return giveUp(run, u, event.reason)
     default:
       return ON_UNIT[event.type](run, u)
   }
 }
 
-const ON_UNIT = { retryStep, giveUp, retryUndo, skipUndo } as const
+const ON_UNIT = { retryStep, retryUndo, skipUndo } as const
+
+const BY_OPERATORS: ReadonlySet<MachineEvent['type']> = new Set([
+  ...['cancel', 'undoRun', 'retry', 'pause', 'resume', 'drop', 'setPriority', 'migrate'],
+  ...['retryStep', 'skipStep', 'giveUp', 'retryUndo', 'skipUndo'],
+] as MachineEvent['type'][])

@@ -31,6 +31,7 @@ export interface RunRow {
   readonly id: string
   readonly parent: string | null
   readonly paused: boolean
+  readonly priority: number
   /** The number of the next unit. */
   readonly born: number
 }
@@ -52,11 +53,14 @@ export function commit(run: Run): Commit {
     u.row = u.status
     u.written = u.serial
   }
-  const { id, parent, paused, born } = run
-  return { run: { id, parent, paused, born }, rows, drop: run.out.drop }
+  return { run: runRowOf(run), rows, drop: run.out.drop }
 }
 
-function rowOf(u: Unit): Row {
+export function runRowOf({ id, parent, paused, priority, born }: Run): RunRow {
+  return { id, parent, paused, priority, born }
+}
+
+export function rowOf(u: Unit): Row {
   const { no, key, status, of, phase, serial, round, touched, succeeded, dropped, flying, recorded, note } = u
   const columns = { no, key, status, of, phase, serial, round, touched, succeeded, dropped, flying, recorded }
   const tries = { forward: { ...u.forward }, undo: u.undo === null ? null : { ...u.undo } }

@@ -104,6 +104,10 @@ export interface Spec {
   readonly compensate?: 'completed' | 'started'
   readonly pivot?: true
   readonly irreversible?: true
+  /** Its definition may skip it. */
+  readonly skippable?: true
+  /** Of a root: its input is an array of inputs. */
+  readonly batch?: true
   /** How many kills make it poison; null: no number does. From the code of the owner. */
   readonly lossesMax?: number | null
 }
@@ -114,6 +118,7 @@ export interface Run {
   /** A child’s parent decides what becomes of it. */
   readonly parent: string | null
   paused: boolean
+  priority: number
   /** The number of the next unit. */
   born: number
   readonly units: (Unit | undefined)[]
@@ -185,6 +190,8 @@ export interface Kind {
   readonly gives?: readonly string[]
   /** What its own note keeps when it runs again. */
   readonly holds?: readonly string[]
+  /** Its handler decides its units. Why such a unit cannot be skipped while its handler does. */
+  readonly decides?: { readonly because: string; readonly remedy: string }
   /** Units that come after one that runs again are born anew. */
   readonly rebirths?: true
 }
@@ -193,9 +200,11 @@ export interface Kind {
 export type MachineEvent =
   | { readonly type: 'begin' }
   | { readonly type: 'takeover' }
-  | { readonly type: 'undoRun' | 'retry' | 'pause' | 'resume' | 'deadline' }
+  | { readonly type: 'undoRun' | 'retry' | 'pause' | 'resume' | 'drop' | 'deadline' }
+  | { readonly type: 'setPriority'; readonly priority: number }
   | { readonly type: 'cancel'; readonly compensate?: boolean; readonly reason?: string }
-  | { readonly type: 'migrate'; readonly spec: Spec }
+  /** Name and version are those of the new definition, for whoever reads a refusal. */
+  | { readonly type: 'migrate'; readonly spec: Spec; readonly name: string; readonly version: number }
   | ({ readonly unit: number } & (
       | ({ readonly type: 'done'; readonly serial: number } & Answer)
       | {
@@ -218,7 +227,9 @@ export type MachineEvent =
       | { readonly type: 'due' }
       | { readonly type: 'mail'; readonly mail: MailIn }
       | { readonly type: 'call'; readonly serial: number; readonly key: string; readonly kind: string }
-      | { readonly type: 'retryStep' | 'giveUp' | 'retryUndo' | 'skipUndo' }
+      | { readonly type: 'retryStep' | 'retryUndo' | 'skipUndo' }
+      /** Why its handler is known not to end. */
+      | { readonly type: 'giveUp'; readonly reason: string }
       | { readonly type: 'skipStep'; readonly output?: unknown }
     ))
 
@@ -261,9 +272,18 @@ export interface Changes {
   readonly drop: number[]
   /** How the run has ended. */
   ended: Status | null
+  /** It has ended because it was dropped: no other run follows. */
+  isDropped: boolean
 }
 
 export function changes(): Changes {
   const lists = { abort: [], mail: [], start: [], tell: [], drop: [] }
-  return { dirty: new Set(), payloads: new Map(), dispatch: new Map(), ...lists, ended: null }
+  return {
+    dirty: new Set(),
+    payloads: new Map(),
+    dispatch: new Map(),
+    ...lists,
+    ended: null,
+    isDropped: false,
+  }
 }

@@ -2,7 +2,7 @@ import type { Run } from '../../src/machine/index.ts'
 
 /** A run as it can be compared: its units without what points at others. */
 export function plain(run: Run) {
-  const { paused, born, parked } = run
+  const { paused, priority, born, parked } = run
   const units = run.units.flatMap((u) => {
     if (u === undefined) return []
     const { spec, scope, units, named: _named, alive, mem, aside, ...own } = u
@@ -23,5 +23,5 @@ export function plain(run: Run) {
       },
     ]
   })
-  return { paused, born, parked, units }
+  return { paused, priority, born, parked, units }
 }

@@ -20,7 +20,8 @@ export const loop: Kind = {
   ended(run, s, u) {
     const { more, delayMs } = (u.note ?? {}) as RoundEnd
     const place = u.key as number
-    if (more === true) begin(run, unitAt(run, s, place + 1), delayMs)
+    // The stand-in of a skipped round is the loop’s output, and asks for no other round.
+    if (more === true && u.status !== 'skipped') begin(run, unitAt(run, s, place + 1), delayMs)
     else complete(run, s, { rounds: place + 1 })
   },
   idle() {},
@@ -31,4 +32,5 @@ export const loop: Kind = {
   },
   rebirths: true,
   keepsEffects: true,
+  decides: { because: 'it begins a loop', remedy: 'Retry the run, or skip a round of the loop.' },
 }

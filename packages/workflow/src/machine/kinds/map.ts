@@ -43,6 +43,7 @@ export const map: Kind = {
   },
   before: () => [],
   keepsEffects: true,
+  decides: { because: 'it decides the items of a map', remedy: 'Retry the run, or skip items of the map.' },
   bears: (s) => mapOf(s).collects === true,
 }
 
