@@ -1,39 +1,64 @@
-import { isUndone, note, touch } from './outcomes.ts'
+import { isUndone, note, outcomeOf, touch } from './outcomes.ts'
 import { type Note, noTries } from './records.ts'
 import { enter, owes } from './scope.ts'
 import type { Run, Unit } from './state.ts'
 
 /** A scope goes forward again, over the units that it has. */
 export function reopen(run: Run, s: Unit): void {
-  goForward(s)
-  s.status = 'open'
-  touch(run, s)
+  open(run, s)
   enter(run, s)
 }
 
-/** `again`: what did not end well; `anew`: what comes after such a unit, and so builds on what is not there any more. */
-type Redo = 'again' | 'anew' | null
+/** The same, once its own scope takes it up. */
+export function open(run: Run, s: Unit): void {
+  goForward(s)
+  s.status = 'open'
+  touch(run, s)
+}
 
-/** Of a scope: resets what did not end well, and what comes after it. */
-export function again(run: Run, s: Unit): void {
-  const redo = redoOf(s)
+/** `again`: what did not end well, and what comes after it; `anew`: what comes after an effect that is not there any more. */
+type Redo = 'again' | 'anew' | null
+export type Redos = ReadonlyMap<Unit, Redo>
+
+/** Of a scope: resets what did not end well, and what comes after it. `wanted`: a unit at any depth that runs again although its failure would be kept. */
+export function again(run: Run, s: Unit, wanted: Unit | null = null): void {
+  const redo = redoOf(s, wanted)
   const isReborn = (u: Unit) => redo.get(u) === 'anew' && s.kind.rebirths === true
   for (const u of s.units!) {
     const how = redo.get(u) ?? null
-    if (how !== null && !isReborn(u)) reset(run, u, how === 'anew')
+    if (how !== null && !isReborn(u)) reset(run, u, how === 'anew', wanted)
   }
   drop(run, s, isReborn)
 }
 
-function redoOf(s: Unit): ReadonlyMap<Unit, Redo> {
+/** What runs again in a scope, and how. */
+export function redoOf(s: Unit, wanted: Unit | null = null): Redos {
+  const usual = redosIn(s, null)
+  const asked = wanted === null ? undefined : within(s, wanted)
+  return asked === undefined || usual.get(asked) !== null ? usual : redosIn(s, asked)
+}
+
+/** The unit of a scope that another one is, or is in. */
+export function within(s: Unit, u: Unit): Unit | undefined {
+  let x: Unit | null = u
+  while (x !== null && x.scope !== s) x = x.scope
+  return x ?? undefined
+}
+
+function redosIn(s: Unit, asked: Unit | null): Redos {
   const redo = new Map<Unit, Redo>()
   const decide = (u: Unit): Redo => {
     const known = redo.get(u)
     if (known !== undefined) return known
-    const isAnew = s.kind.before!(s, u).some((p) => decide(p) !== null)
-    const found = isAnew ? 'anew' : endedWell(s, u) ? null : 'again'
+    const found = decided(u)
     redo.set(u, found)
     return found
+  }
+  const decided = (u: Unit): Redo => {
+    const before = s.kind.before!(s, u)
+    if (before.some((p) => p === asked || decide(p) === 'anew' || isUndone(p))) return 'anew'
+    const isKept = u !== asked && endedWell(s, u) && before.every((p) => decide(p) === null)
+    return isKept ? null : 'again'
   }
   for (const u of s.units!) decide(u)
   forgetUntold(s, redo)
@@ -57,7 +82,7 @@ function forgetUntold(s: Unit, redo: Map<Unit, Redo>): void {
   }
 }
 
-const isFailure = ({ status }: Unit): boolean => status === 'failed'
+export const isFailure = ({ status }: Unit): boolean => status === 'failed'
 
 function endedWell(s: Unit, u: Unit): boolean {
   if (isUndone(u)) return false
@@ -65,12 +90,46 @@ function endedWell(s: Unit, u: Unit): boolean {
   return isFailure(u) && s.kind.bears?.(s, u) === true && !(u.units !== null && owes(u))
 }
 
+/** The scopes that a unit is in, from the root. */
+function scopesOf(u: Unit): readonly Unit[] {
+  return u.scope === null ? [] : [...scopesOf(u.scope), u.scope]
+}
+
+/** Whether a retry of the run would keep this failure: some scope that it is in keeps what it is in. */
+export function isKeptFailure(u: Unit): boolean {
+  return isFailure(u) && scopesOf(u).some((s) => redoOf(s).get(within(s, u)!) === null)
+}
+
+/** Whether something that must have ended before this unit, or a scope that it is in, runs again. */
+export function buildsOnRedone(u: Unit): boolean {
+  return scopesOf(u).some((s) => {
+    const x = within(s, u)!
+    if (x !== u && isWhole(x, false)) return true
+    const redo = redoOf(s)
+    return s.kind.before!(s, x).some((p) => redo.get(p) !== null)
+  })
+}
+
+/** A unit that would run anew with the one that is wanted, although what it did was not undone. */
+export function standingAfter(wanted: Unit): Unit | undefined {
+  for (const s of scopesOf(wanted)) {
+    for (const [u, how] of redoOf(s, wanted)) if (how === 'anew' && stands(u)) return u
+  }
+  return undefined
+}
+
+/** Its effect is there beyond doubt, and could have been undone. */
+function stands(u: Unit): boolean {
+  if (u.units !== null && u.spec.compensate === undefined) return !isUndone(u) && u.units.some(stands)
+  return owes(u) && (u.units !== null || outcomeOf(u) === 'completed' || u.succeeded)
+}
+
 /** It runs again: in another round, with another idempotency key, if its effect is gone or will be had again. */
-export function reset(run: Run, u: Unit, isAnew: boolean): void {
+export function reset(run: Run, u: Unit, isAnew: boolean, wanted: Unit | null = null): void {
   if (u.status === 'pending') return
   const hasNewRound = isUndone(u) || (isAnew && u.kind.stays?.(u) !== true)
   const keepsOutput = u.kind.keepsOutput?.(u) === true
-  if (u.units !== null) resetUnits(run, u, isAnew)
+  if (u.units !== null) resetUnits(run, u, isAnew, wanted)
   // Keys change only after an undo, and for what builds on what is not there any more.
   if (hasNewRound) nextRound(u)
   else Object.assign(u.forward, { failures: 0, losses: 0, kills: 0, due: null, series: null })
@@ -81,9 +140,11 @@ export function reset(run: Run, u: Unit, isAnew: boolean): void {
   touch(run, u, keepsOutput ? undefined : { output: null })
 }
 
-function resetUnits(run: Run, s: Unit, isAnew: boolean): void {
-  const isWhole = isAnew || (s.spec.compensate !== undefined && isUndone(s))
-  if (!isWhole) return again(run, s)
+const isWhole = (s: Unit, isAnew: boolean): boolean =>
+  isAnew || (s.spec.compensate !== undefined && isUndone(s))
+
+function resetUnits(run: Run, s: Unit, isAnew: boolean, wanted: Unit | null): void {
+  if (!isWhole(s, isAnew)) return again(run, s, wanted)
   const grows = s.kind.grow !== undefined
   const isReborn = (grows && s.kind.asks !== undefined) || (!grows && s.kind.rebirths === true)
   if (isReborn) return drop(run, s, () => true)
@@ -105,8 +166,8 @@ function goForward(u: Unit): void {
   u.forward.due = null
 }
 
-/** What the note of a unit keeps when it runs again: what was given at its birth. */
-function remembered(u: Unit): Note | null {
+/** What the note of a unit keeps when it runs again: what was given at its birth, and what its kind remembers. */
+export function remembered(u: Unit): Note | null {
   if (u.note === null) return null
   const { note: known, scope, kind } = u
   const names = (scope?.kind.gives ?? []).filter((name) => name in known)
@@ -114,23 +175,27 @@ function remembered(u: Unit): Note | null {
   return Object.keys(kept).length === 0 ? null : kept
 }
 
-/** Units of a scope, and all that is in them. Together: taken out one by one, each would move all that come after it. */
+/** Units of a scope, and all that is in them. No key of theirs is used again. */
 export function drop(run: Run, s: Unit, isGone: (u: Unit) => boolean): void {
   const gone = s.units!.filter(isGone)
   if (gone.length === 0) return
   for (const u of gone) {
     if (u.units !== null) drop(run, u, () => true)
-    run.units[u.no] = undefined
     run.out.drop.push(u.no)
-    run.out.dirty.delete(u)
     s.dropped = Math.max(s.dropped, u.round)
+  }
+  remove(run, s, gone)
+  touch(run, s)
+}
+
+/** Takes units out of memory. Together: one by one, each would move all that come after it. */
+export function remove(run: Run, s: Unit, gone: readonly Unit[]): void {
+  for (const u of gone) {
+    run.units[u.no] = undefined
+    run.out.dirty.delete(u)
     s.named?.delete(u.key)
   }
-  touch(run, s)
   let kept = 0
   for (const u of s.units!) if (run.units[u.no] === u) s.units![kept++] = u
   s.units!.length = kept
 }
-
-export const hasBegun = (u: Unit): boolean =>
-  u.status !== 'pending' && !(u.status === 'running' && u.row === 'pending')

@@ -43,6 +43,8 @@ export interface Changes {
   readonly tombstones: { readonly unit: number; readonly within: number }[]
   /** How the run has ended. */
   ended: Status | null
+  /** It has ended because it was dropped: no other run follows. */
+  isDropped: boolean
   /** It has begun. Its rows say nothing of that. */
   begun: boolean
 }
@@ -59,5 +61,13 @@ export interface Payload {
 
 export function changes(): Changes {
   const lists = { abort: [], mail: [], start: [], tell: [], drop: [], tombstones: [] }
-  return { dirty: new Set(), payloads: new Map(), dispatch: new Map(), ...lists, ended: null, begun: false }
+  return {
+    dirty: new Set(),
+    payloads: new Map(),
+    dispatch: new Map(),
+    ...lists,
+    ended: null,
+    isDropped: false,
+    begun: false,
+  }
 }

@@ -6,9 +6,11 @@ import type { Line } from './records.ts'
 export type MachineEvent =
   | { readonly type: 'begin' }
   | { readonly type: 'takeover' }
-  | { readonly type: 'undoRun' | 'retry' | 'pause' | 'resume' | 'deadline' }
+  | { readonly type: 'undoRun' | 'retry' | 'pause' | 'resume' | 'drop' | 'deadline' }
+  | { readonly type: 'setPriority'; readonly priority: number }
   | { readonly type: 'cancel'; readonly compensate?: boolean; readonly reason?: string }
-  | { readonly type: 'migrate'; readonly spec: Spec }
+  /** Name and version are those of the new definition, for whoever reads a refusal. */
+  | { readonly type: 'migrate'; readonly spec: Spec; readonly name: string; readonly version: number }
   | ({ readonly unit: number } & (
       | ({ readonly type: 'done'; readonly serial: number } & Answer)
       | {
@@ -39,6 +41,8 @@ export type MachineEvent =
       | { readonly type: 'due' }
       | { readonly type: 'mail'; readonly mail: MailIn }
       | { readonly type: 'call'; readonly serial: number; readonly key: string; readonly kind: string }
-      | { readonly type: 'retryStep' | 'giveUp' | 'retryUndo' | 'skipUndo' }
+      | { readonly type: 'retryStep' | 'retryUndo' | 'skipUndo' }
+      /** Why its handler is known not to end. */
+      | { readonly type: 'giveUp'; readonly reason: string }
       | { readonly type: 'skipStep'; readonly output?: unknown }
     ))

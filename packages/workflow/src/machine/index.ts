@@ -1,28 +1,20 @@
 import { ignored, type Receipt } from './answers.ts'
+import { type Changed, changedSince, shownNow } from './changed.ts'
 import { type Changes, changes } from './changes.ts'
 import { digest } from './digest.ts'
 import type { MachineEvent } from './events.ts'
 import type { Spec } from './kind.ts'
 import { done, due, failed, lined, lost, permit, record, released, setOut, within } from './life.ts'
 import { migrate } from './migrate.ts'
-import {
-  cancel,
-  deadline,
-  giveUp,
-  pause,
-  resume,
-  retry,
-  retryStep,
-  retryUndo,
-  skipStep,
-  skipUndo,
-  undoRun,
-} from './operators.ts'
+import { cancel, deadline, drop, pause, resume, retry, setPriority, undoRun } from './operators.ts'
 import { type Told, unknownUnit } from './refusals.ts'
-import { type Commit, commit, parse, type Row, type RunRow } from './rows.ts'
+import { type Commit, commit, parse, type Row, type RunRow, rowOf, runRowOf } from './rows.ts'
 import { birth, enter } from './scope.ts'
 import type { Run, Unit } from './state.ts'
+import { giveUp, retryStep, skipStep } from './step-operators.ts'
+import { retryUndo, skipUndo } from './undo-operators.ts'
 
+export type { Changed, StepChanged } from './changed.ts'
 export { type Changes, changes } from './changes.ts'
 export type { MachineEvent } from './events.ts'
 export type { Spec } from './kind.ts'
@@ -33,9 +25,9 @@ export type { Run } from './state.ts'
 export function start(
   id: string,
   spec: Spec,
-  { parent = null, deadlineAt = null }: Started = {},
+  { parent = null, deadlineAt = null, priority = 0 }: Started = {},
 ): { run: Run; commit: Commit } {
-  const run: Run = { ...blank(id, parent), deadlineAt }
+  const run: Run = { ...blank(id, parent), deadlineAt, priority }
   run.root = birth(run, null, 'root', spec)
   if (spec.of.asks === undefined) run.root.kind.grow?.(run, run.root, undefined)
   return { run, commit: commit(run) }
@@ -45,11 +37,22 @@ interface Started {
   /** A child’s: its parent decides what becomes of it. */
   readonly parent?: string | null
   readonly deadlineAt?: number | null
+  readonly priority?: number
 }
 
 function blank(id: string, parent: string | null): Run {
   const root = undefined as unknown as Unit
-  const own = { units: [], root, born: 0, parked: 0, paused: false, deadlineAt: null, ends: 0, known: null }
+  const own = {
+    units: [],
+    root,
+    born: 0,
+    parked: 0,
+    paused: false,
+    priority: 0,
+    deadlineAt: null,
+    ends: 0,
+    known: null,
+  }
   return { id, parent, ...own, now: 0, out: changes(), agenda: [] }
 }
 
@@ -63,8 +66,8 @@ interface Loaded {
 
 /** Memory from rows: parses, then enters the root as a start does. What that would change was committed, so it goes nowhere. No rule is here. */
 export function load(known: RunRow, rows: readonly Row[], spec: Spec, { begun, serials }: Loaded): Run {
-  const { id, parent, born, paused, deadlineAt, ends } = known
-  const run: Run = { ...blank(id, parent), born, paused, deadlineAt, ends, known }
+  const { id, parent, born, paused, priority, deadlineAt, ends } = known
+  const run: Run = { ...blank(id, parent), born, paused, priority, deadlineAt, ends, known }
   parse(run, rows, spec)
   fold(run, 0, changes(), () => {
     if (run.root.status !== 'pending') enter(run, run.root)
@@ -79,15 +82,33 @@ export function load(known: RunRow, rows: readonly Row[], spec: Spec, { begun, s
 }
 
 /** What an event answers to whoever sent it: to an operator what became of it, to mail whether it was taken. */
-export type Answered = Told | Receipt | undefined
+export type Answered = Told | Changed | Receipt | undefined
 
 /** Applies one event. It decides from rows, definition and `now` alone; what changes is in `out`. */
 export function advance(run: Run, event: MachineEvent, now: number, out: Changes): Answered {
-  return fold(run, now, out, () => {
+  const before = BY_OPERATORS.has(event.type) ? shownNow(run) : null
+  const answer = fold(run, now, out, () => {
     if (!('unit' in event)) return ofRun(run, event)
     const u = run.units[event.unit]
     return u === undefined ? unknownUnit(run, event.unit) : ofUnit(run, u, event)
   })
+  const isChanged = answer !== undefined && 'changed' in answer && answer.changed
+  return before !== null && isChanged ? changedSince(run, before) : answer
+}
+
+/** What an event would answer and change. The run stays as it is. */
+export function dryRun(run: Run, event: MachineEvent, now: number): { answer: Answered; changes: Changes } {
+  const out = changes()
+  return { answer: advance(copyOf(run), event, now, out), changes: out }
+}
+
+function copyOf(run: Run): Run {
+  const units = run.units.filter((u) => u !== undefined)
+  const rows = units.filter(({ scope }) => scope !== null).map(rowOf)
+  const copy = load(runRowOf(run, rowOf(run.root)), rows, run.root.spec, { begun: true })
+  // What the rows in the store say is not what a fold that is under way will make of them.
+  for (const { no, row, written } of units) Object.assign(copy.units[no]!, { row, written })
+  return copy
 }
 
 function fold<Result>(run: Run, now: number, out: Changes, act: () => Result): Result {
@@ -112,15 +133,17 @@ function ofRun(run: Run, event: OfRun): Answered {
       for (const u of run.units) if (u?.flying === true) lost(run, u, u)
       return undefined
     case 'migrate':
-      return migrate(run, event.spec)
+      return migrate(run, event)
     case 'cancel':
       return cancel(run, event)
+    case 'setPriority':
+      return setPriority(run, event.priority)
     default:
       return ON_RUN[event.type](run)
   }
 }
 
-const ON_RUN = { undoRun, retry, pause, resume, deadline } as const
+const ON_RUN = { undoRun, retry, pause, resume, drop, deadline } as const
 
 function ofUnit(run: Run, u: Unit, event: Extract<MachineEvent, { readonly unit: number }>): Answered {
   switch (event.type) {
@@ -148,9 +171,16 @@ function ofUnit(run: Run, u: Unit, event: Extract<MachineEvent, { readonly unit:
       return void u.kind.call?.(run, u, event)
     case 'skipStep':
       return skipStep(run, u, event.output)
+    case 'giveUp':
+      return giveUp(run, u, event.reason)
     default:
       return ON_UNIT[event.type](run, u)
   }
 }
 
-const ON_UNIT = { retryStep, giveUp, retryUndo, skipUndo } as const
+const ON_UNIT = { retryStep, retryUndo, skipUndo } as const
+
+const BY_OPERATORS: ReadonlySet<MachineEvent['type']> = new Set([
+  ...['cancel', 'undoRun', 'retry', 'pause', 'resume', 'drop', 'setPriority', 'migrate'],
+  ...['retryStep', 'skipStep', 'giveUp', 'retryUndo', 'skipUndo'],
+] as MachineEvent['type'][])

@@ -13,6 +13,10 @@ export interface Spec {
   readonly compensate?: 'completed' | 'started'
   readonly pivot?: true
   readonly irreversible?: true
+  /** Its definition may skip it. */
+  readonly skippable?: true
+  /** Of a root: its input is an array of inputs. */
+  readonly batch?: true
 }
 
 /**
@@ -76,6 +80,8 @@ export interface Kind {
   remembers?(u: Unit): Note | null
   /** Its output stays when it runs again. */
   keepsOutput?(u: Unit): boolean
+  /** Its handler decides its units. Why such a unit cannot be skipped while its handler does. */
+  readonly decides?: { readonly because: string; readonly remedy: string }
   /** Units that come after one that runs again are born anew. */
   readonly rebirths?: true
 }

@@ -1,21 +1,18 @@
-import { again, reopen, reset } from './again.ts'
+import { again, open, reopen, reset } from './again.ts'
 import type { MachineEvent } from './events.ts'
-import { ask, setOut } from './life.ts'
+import { setOut } from './life.ts'
 import {
-  fail,
   hasEnded,
   isAlive,
   isEntered,
   isGoingBack,
-  land,
   note,
   over,
   passedPivot,
-  stick,
+  push,
   touch,
   undone,
 } from './outcomes.ts'
-import { noTries } from './records.ts'
 import {
   AS_IT_WAS,
   DONE,
@@ -23,12 +20,7 @@ import {
   passedPivotOf,
   refuseRetry,
   refuseRun,
-  refuseSkip,
   refuseStep,
-  refuseUndo,
-  remedyOfRetry,
-  remedyOfUndo,
-  shownStatus,
   standing,
   type Told,
 } from './refusals.ts'
@@ -36,7 +28,7 @@ import { begin, enter, owes, undo } from './scope.ts'
 import type { Run, Unit } from './state.ts'
 import { stop } from './stop.ts'
 
-// ------------------------------------------------------------------------------------------------------------------------ the run
+// What operators do with a run. Of a step see step-operators.ts, of its undo undo-operators.ts.
 
 export function cancel(run: Run, { compensate = true, reason = 'operator' }: CancelEvent): Told {
   const { root } = run
@@ -98,6 +90,14 @@ function takeUp(run: Run, root: Unit): void {
   else if (root.phase !== null && !root.flying && root.tries.due === null) setOut(run, root)
 }
 
+export function setPriority(run: Run, priority: number): Told {
+  if (!goesOn(run)) return refuseRun(run, 'given another priority', standing(run))
+  if (run.priority === priority) return AS_IT_WAS
+  run.priority = priority
+  touch(run, run.root)
+  return DONE
+}
+
 /** The undo of a child that had completed. */
 export function undoRun(run: Run): Told {
   const { root } = run
@@ -114,100 +114,70 @@ export function undoRun(run: Run): Told {
   return DONE
 }
 
+/** Goes on after a failure for good: what is parked after a pivot, or the whole of a run that has ended. */
 export function retry(run: Run): Told {
-  const { root } = run
-  if (root.status === 'completed') return refuseRun(run, 'retried', standing(run), 'Start another run.')
-  if (!hasEnded(root)) return refuseRun(run, 'retried', standing(run), remedyOfRetry(run))
-  if (run.parent !== null) {
-    const remedy = `Retry run ${run.parent} once it has ended or is parked: its step runs again with a child. If it has completed, start another run instead.`
-    return refuseRun(run, 'retried alone', 'it shares the fate of its parent', remedy)
-  }
-  again(run, root)
-  reopen(run, root)
+  const parked = goesOn(run) ? run.units.filter((u) => u?.status === 'parked') : []
+  // A scope has a lower number than what it is parked with.
+  for (const u of parked) if (u!.status === 'parked') retryParked(run, u!)
+  if (parked.length > 0) return DONE
+  return refuseRetry(run, 'retried') ?? retryEnded(run)
+}
+
+/** `wanted`: a unit that runs again although its failure would be kept. */
+export function retryEnded(run: Run, wanted: Unit | null = null): Told {
+  again(run, run.root, wanted)
+  reopen(run, run.root)
   return DONE
 }
 
-// ------------------------------------------------------------------------------------------------------------------------- a unit
-
-export function retryStep(run: Run, u: Unit): Told {
-  if (u.status === 'waiting' && u.phase !== 'wait') {
-    if (run.paused) return refuseStep(run, u, 'retried', 'its run is paused', 'Resume it.')
-    u.forward.failures = 0
-    u.forward.series = null
-    if (u.phase === null) setOut(run, u)
-    else ask(run, u, u.phase)
-    return DONE
-  }
-  if (u.status !== 'parked') return refuseRetry(run, u)
-  run.parked -= 1
-  if (isEntered(u)) {
-    if (u.alive === 0) again(run, u)
-    reopen(run, u)
-    return DONE
-  }
-  reset(run, u, false)
+/** Of a scope that is parked at its end it is what failed in it. In a pause it begins once that is over. */
+export function retryParked(run: Run, u: Unit): void {
+  unpark(run, u)
   if (u.scope === null) {
-    setOut(run, u)
-    return DONE
+    if (isEntered(u)) enter(run, u)
+    else setOut(run, u)
+    return
   }
   u.scope.alive -= 1
   begin(run, u)
-  return DONE
 }
 
-export function skipStep(run: Run, u: Unit, output: unknown): Told {
-  if (u.scope === null || u.scope.status !== 'open') {
-    return refuseRun(run, 'continued by skipping a step', standing(run), remedyOfUndo(run))
+/** It runs again once its scope takes it up. */
+export function unpark(run: Run, u: Unit): void {
+  run.parked -= 1
+  if (!isEntered(u)) return reset(run, u, false)
+  if (u.alive === 0) again(run, u)
+  open(run, u)
+}
+
+/** Ends a run whose code is gone, and undoes nothing. Undos that had begun count as skipped. */
+export function drop(run: Run): Told {
+  const { root } = run
+  if (hasEnded(root)) return AS_IT_WAS
+  const held = run.units.find((u) => u?.flying === true)
+  if (held !== undefined) {
+    const remedy = 'If its worker is gone, wait until its lease has ended.'
+    return refuseStep(run, held, 'dropped with its run', 'it is running', remedy)
   }
-  if (u.status !== 'waiting' && u.status !== 'parked') return refuseSkip(run, u)
-  if (u.alive > 0) return refuseSkip(run, u)
-  if (u.status === 'parked') run.parked -= 1
-  note(u, { standIn: true, case: output })
-  touch(run, u, { output })
-  u.scope.kind.keeps?.(run, u.scope, u, { output })
-  u.phase = null
-  over(run, u, 'skipped')
+  note(root, { cause: { cancelled: 'operator', ...root.note?.cause, keep: true } })
+  run.paused = false
+  run.out.isDropped = true
+  // What a scope has opened ends before it.
+  for (const u of run.units.toReversed()) if (u !== undefined && (u === root || isAlive(u))) abandon(run, u)
+  push(run, root)
   return DONE
 }
 
-/** Its handler will not end: nobody knows what it did. */
-export function giveUp(run: Run, u: Unit): Told {
-  if (!u.flying || (u.status !== 'stopping' && u.status !== 'undoing')) {
-    if (!u.flying) {
-      return refuseStep(run, u, 'given up', `it is ${shownStatus(u)}, and no handler of it runs`)
-    }
-    const remedy =
-      'Cancel the run first: that signals its handlers; this is for a handler that ignores its signal.'
-    return refuseStep(run, u, 'given up', 'its run goes forward', remedy)
-  }
-  land(u)
-  if (u.status === 'undoing') stick(run, u, 'outcome_unknown')
-  else {
-    if (u.phase === 'run') u.touched = true
-    fail(run, u, 'outcome_unknown')
-  }
-  return DONE
-}
-
-const waitsToUndo = (u: Unit): boolean =>
-  u.status === 'stuck' || (u.status === 'undoing' && u.tries.due !== null)
-
-export function retryUndo(run: Run, u: Unit): Told {
-  if (!waitsToUndo(u)) return refuseUndo(run, u, 'retried in its undo')
-  if (u.status === 'stuck') run.parked -= 1
-  const { attempt } = u.undo ?? noTries()
-  u.status = 'undoing'
-  Object.assign(u.undo!, { ...noTries(), attempt })
-  touch(run, u)
-  ask(run, u, 'undo')
-  return DONE
-}
-
-export function skipUndo(run: Run, u: Unit): Told {
-  if (!waitsToUndo(u) || !isGoingBack(u)) return refuseUndo(run, u, 'skipped in its undo')
-  if (u.status === 'stuck') run.parked -= 1
+function abandon(run: Run, u: Unit): void {
+  if (u.status === 'parked' || u.status === 'stuck') run.parked -= 1
+  const isUndo = isGoingBack(u)
+  if (isUndo) note(u, { skippedUndo: true })
+  else if (u.status === 'waiting' && u.phase === 'wait') u.kind.stop?.(run, u)
+  const isFailed = u.status === 'parked' || u.note?.failed === true || u.note?.cause?.failed === true
+  u.status = isUndo ? 'undone' : isFailed ? 'failed' : 'cancelled'
   u.tries.due = null
-  note(u, { skippedUndo: true })
-  undone(run, u)
-  return DONE
+  u.phase = null
+  u.held = false
+  u.aside = false
+  touch(run, u)
 }

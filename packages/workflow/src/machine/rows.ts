@@ -36,6 +36,7 @@ export interface RunRow {
   readonly id: string
   readonly parent: string | null
   readonly paused: boolean
+  readonly priority: number
   /** Something in it waits for an operator. */
   readonly parked: boolean
   /** The number of the next unit. */
@@ -74,24 +75,28 @@ function changedRow(u: Unit, payload: Payload | undefined): Row {
 }
 
 function turned(run: Run): RunRow | null {
-  const { root, known, out, id, parent, paused, born, deadlineAt, ends } = run
-  const parked = run.parked > 0
+  const { root, known, out } = run
   const isSame =
     known !== null &&
     !out.dirty.has(root) &&
     out.drop.length === 0 &&
-    paused === known.paused &&
-    parked === known.parked &&
-    deadlineAt === known.deadlineAt
+    run.paused === known.paused &&
+    run.priority === known.priority &&
+    run.parked > 0 === known.parked &&
+    run.deadlineAt === known.deadlineAt
   if (isSame) return null
-  if (hasEnded(root) && out.ended !== null) run.ends = ends + 1
-  const row = changedRow(root, out.payloads.get(root))
-  run.known = { id, parent, paused, parked, born, deadlineAt, ends: run.ends, root: row }
+  if (hasEnded(root) && out.ended !== null) run.ends += 1
+  run.known = runRowOf(run, changedRow(root, out.payloads.get(root)))
   return run.known
 }
 
+export function runRowOf(run: Run, root: Row): RunRow {
+  const { id, parent, paused, priority, born, deadlineAt, ends } = run
+  return { id, parent, paused, priority, parked: run.parked > 0, born, deadlineAt, ends, root }
+}
+
 /** Written out, as is `unitOf`: every change and every load comes through here, and a spread costs four times as much. */
-function rowOf(u: Unit): Row {
+export function rowOf(u: Unit): Row {
   return {
     no: u.no,
     scope: u.scope === null ? null : u.scope.no,

@@ -1,4 +1,5 @@
 import type { DefinitionShape, StepShape } from '../adapter/records.ts'
+import { skippableSteps } from '../graph/skippable.ts'
 import type { Kind, Spec } from './kind.ts'
 import { child } from './kinds/child.ts'
 import { type GraphSpec, graph, type StepSpec } from './kinds/graph.ts'
@@ -19,20 +20,25 @@ export function specOfShape(shape: DefinitionShape): GraphSpec {
   return made
 }
 
-function read({ steps }: DefinitionShape): GraphSpec {
+function read(shape: DefinitionShape): GraphSpec {
+  const { steps } = shape
+  const skippable = skippableSteps(shape)
   const openers = new Set(steps.flatMap(({ kind, dependsOn }) => (kind === 'join' ? [dependsOn[0]!] : [])))
   const drafts = steps.flatMap((step, number) => {
     if (openers.has(number)) return []
-    const written = step.kind === 'join' ? steps[step.dependsOn[0]!]! : step
+    const place = step.kind === 'join' ? step.dependsOn[0]! : number
+    const written = steps[place]!
     const dependsOn = written.dependsOn.map((each) => steps[each]!.name)
-    return [{ spec: specOfStep(step.name, written), cases: casesOf(written), dependsOn, step, written }]
+    return [
+      { spec: specOfStep(step.name, written), cases: casesOf(written), dependsOn, step, written, place },
+    ]
   })
   const after = drafts.map(({ dependsOn, cases }) => [...new Set([...dependsOn, ...Object.keys(cases)])])
   const next = new Map<string, string[]>(drafts.map(({ step }) => [step.name, []]))
   for (const [index, { step }] of drafts.entries())
     for (const name of after[index]!) next.get(name)!.push(step.name)
   const made = drafts.map(
-    ({ spec, cases, step, written }, index): StepSpec => ({
+    ({ spec, cases, step, written, place }, index): StepSpec => ({
       ...spec,
       ...{ index, after: after[index]!, next: next.get(step.name)! },
       ...(Object.keys(cases).length === 0 ? {} : { cases }),
@@ -40,9 +46,17 @@ function read({ steps }: DefinitionShape): GraphSpec {
       // Of a map it is about its items.
       ...(written.onFailure === undefined || written.kind === 'map' ? {} : { onFailure: written.onFailure }),
       ...(step.pivot === true ? { pivot: true } : {}),
+      ...(skippable[place] === true ? { skippable: true } : {}),
     }),
   )
-  return { of: graph, name: 'root', steps: made, byName: new Map(made.map((step) => [step.name, step])) }
+  const batch = shape.collects === 'batch' ? { batch: true as const } : {}
+  return {
+    of: graph,
+    name: 'root',
+    ...batch,
+    steps: made,
+    byName: new Map(made.map((step) => [step.name, step])),
+  }
 }
 
 function casesOf({ when }: StepShape): Readonly<Record<string, readonly string[]>> {

@@ -116,6 +116,7 @@ export interface Run {
   /** A child’s parent decides what becomes of it. */
   readonly parent: string | null
   paused: boolean
+  priority: number
   /** The number of the next unit. */
   born: number
   readonly units: (Unit | undefined)[]

@@ -131,7 +131,7 @@ export class Driver {
   }
 
   operate(
-    type: 'retryStep' | 'giveUp' | 'retryUndo' | 'skipUndo' | 'skipStep',
+    type: 'retryStep' | 'retryUndo' | 'skipUndo' | 'skipStep',
     ...path: readonly (string | number)[]
   ): Answered {
     return this.fold({ type, unit: this.at(...path).no })

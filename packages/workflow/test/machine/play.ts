@@ -182,7 +182,7 @@ function giveUp(world: World, { no, status }: Row): void {
     world.flights = world.flights.filter((each) => each !== flight)
     if (flight.phase === 'run') world.oracle.touched.add(effectId(world.oracle.rows.get(no)!))
   }
-  world.fold({ type: 'giveUp', unit: no })
+  world.fold({ type: 'giveUp', unit: no, reason: 'its machine burned' })
 }
 
 function repairUndo(world: World, { no }: Row): void {

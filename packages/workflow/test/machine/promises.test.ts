@@ -218,7 +218,7 @@ describe('a paused run', () => {
     driver.fold({ type: 'pause' })
     driver.fails('b')
 
-    expect(driver.fold({ type: 'cancel', compensate: false })).toEqual({ changed: true })
+    expect(driver.fold({ type: 'cancel', compensate: false })).toMatchObject({ changed: true })
     expect([driver.open, driver.at().status, driver.statuses['a']]).toEqual([[], 'failed', 'completed'])
   })
 

@@ -41,9 +41,13 @@ const STATES = {
 
 type Asked = (driver: Driver) => MachineEvent
 
-const on = (type: 'retryStep' | 'skipStep' | 'giveUp' | 'retryUndo' | 'skipUndo', name: string): Asked => {
+const on = (type: 'retryStep' | 'skipStep' | 'retryUndo' | 'skipUndo', name: string): Asked => {
   return (driver) => ({ type, unit: driver.at(name).no })
 }
+
+const gaveUp =
+  (name: string, reason = 'its machine burned'): Asked =>
+  (driver) => ({ type: 'giveUp', unit: driver.at(name).no, reason })
 
 const REFUSALS: readonly (readonly [
   state: keyof typeof STATES,
@@ -113,14 +117,19 @@ const REFUSALS: readonly (readonly [
     'cannot be skipped: it waits for the steps it depends on.',
     'Skip those first, or skip this step when its turn comes.',
   ],
-  ['failed', on('skipStep', 'charge'), 'cannot be continued by skipping a step: it has ended as failed.'],
+  [
+    'failed',
+    on('skipStep', 'charge'),
+    'cannot be skipped: it is cancelled, and what failed is another step.',
+    'That is "reserve".',
+  ],
   [
     'begun',
-    on('giveUp', 'reserve'),
+    gaveUp('reserve'),
     'cannot be given up: its run goes forward.',
     'Cancel the run first: that signals its handlers; this is for a handler that ignores its signal.',
   ],
-  ['begun', on('giveUp', 'charge'), 'cannot be given up: it is pending, and no handler of it runs.'],
+  ['begun', gaveUp('charge'), 'cannot be given up: it is pending, and no handler of it runs.'],
   [
     'undoing',
     on('retryUndo', 'reserve'),

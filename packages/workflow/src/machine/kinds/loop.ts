@@ -42,6 +42,7 @@ export const loop: Kind = {
     if (saysMore(s)) keepMore(u, answer)
   },
   rebirths: true,
+  decides: { because: 'it begins a loop', remedy: 'Retry the run, or skip a round of the loop.' },
   keepsEffects: true,
 }
 

@@ -38,6 +38,7 @@ export const map: Kind = {
   answered: complete,
   before: () => [],
   keepsEffects: true,
+  decides: { because: 'it decides the items of a map', remedy: 'Retry the run, or skip items of the map.' },
   bears: (s) => (s.spec as MapSpec).collects === true,
 }
 

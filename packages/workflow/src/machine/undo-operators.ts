@@ -1,0 +1,30 @@
+import { ask } from './life.ts'
+import { isGoingBack, note, touch, undone } from './outcomes.ts'
+import { noTries } from './records.ts'
+import { DONE, refuseUndo, type Told } from './refusals.ts'
+import type { Run, Unit } from './state.ts'
+
+// What operators do with the undo of a step.
+
+const waitsToUndo = (u: Unit): boolean =>
+  u.status === 'stuck' || (u.status === 'undoing' && u.tries.due !== null)
+
+export function retryUndo(run: Run, u: Unit): Told {
+  if (!waitsToUndo(u)) return refuseUndo(run, u, 'retried in its undo')
+  if (u.status === 'stuck') run.parked -= 1
+  const { attempt } = u.undo ?? noTries()
+  u.status = 'undoing'
+  Object.assign(u.undo!, { ...noTries(), attempt })
+  touch(run, u)
+  ask(run, u, 'undo')
+  return DONE
+}
+
+export function skipUndo(run: Run, u: Unit): Told {
+  if (!waitsToUndo(u) || !isGoingBack(u)) return refuseUndo(run, u, 'skipped in its undo')
+  if (u.status === 'stuck') run.parked -= 1
+  u.tries.due = null
+  note(u, { skippedUndo: true })
+  undone(run, u)
+  return DONE
+}
