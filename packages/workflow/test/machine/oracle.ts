@@ -278,7 +278,15 @@ export class Oracle {
     const cause = row.note?.cause
     if (cause === undefined || cause.keep === true || row.note?.['won'] === true || row.status === 'pending')
       return
-    const isUndoneAbove = above.some((scope) => {
+    if (this.#isSettledAbove(row) || this.hasPivot(row)) return
+    for (const each of this.owing(row)) {
+      if (!this.skipped.has(effectId(each))) this.#fail(`the effect of ${each.no} is left in ${row.no}`)
+    }
+  }
+
+  /** A scope above is undone as one, or keeps all effects. */
+  #isSettledAbove(row: Row): boolean {
+    return this.above(row).some((scope) => {
       const spec = this.specOf(scope)
       const id = effectId(scope)
       const isOne = isScope(spec) && spec.compensate !== undefined
@@ -287,10 +295,6 @@ export class Oracle {
         (isOne && (scope.status === 'undone' || this.undone.has(id) || this.skipped.has(id)))
       )
     })
-    if (isUndoneAbove || this.hasPivot(row)) return
-    for (const each of this.owing(row)) {
-      if (!this.skipped.has(effectId(each))) this.#fail(`the effect of ${each.no} is left in ${row.no}`)
-    }
   }
 
   #judgeFirst(row: Row): void {
@@ -300,7 +304,7 @@ export class Oracle {
     if (won.length !== count) this.#fail(`${row.no} has ${won.length} winners`)
     if (won.some(({ status }) => status !== 'completed'))
       this.#fail(`a winner of ${row.no} has not completed`)
-    if (this.above(row).some(({ note }) => note?.cause?.keep === true)) return
+    if (this.#isSettledAbove(row)) return
     for (const loser of losers === 'undo' ? units.filter((each) => !won.includes(each)) : []) {
       if (loser.status === 'skipped' || this.hasPivot(loser)) continue
       const isItself = (each: Row) => each === loser && loser.status === 'failed'

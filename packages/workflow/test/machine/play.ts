@@ -1,7 +1,7 @@
-import type { Row } from '../../src/machine/index.ts'
+import type { MachineEvent, Row } from '../../src/machine/index.ts'
 import { effectId, isEnded } from './oracle.ts'
 import { Random } from './random.ts'
-import { type Counts, World } from './world.ts'
+import { type Counts, type Flight, World } from './world.ts'
 
 const STEPS_MAX = 3_000
 const KILLS_MAX = 3
@@ -89,36 +89,39 @@ function act(world: World, isHard: boolean): void {
   if (!asked.some(({ isZombie }) => isZombie !== true) && !world.isChildUnderWay()) helpOut(world)
 }
 
-/** One to three handlers end in one commit. A suspect’s row is written before it is called. */
+/** One to three handlers end in one commit. */
 function end(world: World): void {
   const { random } = world
-  const events = []
+  const events: MachineEvent[] = []
   for (let left = random.chance(0.3) ? 3 : 1; left > 0; left--) {
     const asked = world.flights.filter(({ phase }) => phase !== 'body')
     if (asked.length === 0) break
     const flight = random.pick(asked)
-    const { unit, serial, phase, suspect, isZombie } = flight
-    const transacts = phase === 'run' && world.transacts(unit)
-    if ((suspect || transacts) && flight.isRecorded !== true && isZombie !== true) {
-      if (kills(world, flight) >= KILLS_MAX) {
-        world.flights = world.flights.filter((each) => each !== flight)
-        events.push({ type: 'failed', unit, serial, error: 'poison' } as const)
-        continue
-      }
-      flight.isRecorded = true
-      world.fold({ type: 'record', unit, serial, before: true, ...(transacts ? { within: true } : {}) })
-      if (transacts) flight.within = world.oracle.rows.get(unit)?.within
-      continue
-    }
-    if (!world.flights.includes(flight)) continue
+    const transacts = flight.phase === 'run' && world.transacts(flight.unit)
+    const mustBeRecorded = (flight.suspect || transacts) && flight.isRecorded !== true
+    const isAlone = transacts || (mustBeRecorded && flight.isZombie !== true)
+    // A commit of its own comes first: an answer that is not folded yet could be doubted meanwhile.
+    if (isAlone && events.length > 0) break
+    if (isAlone && mustBeRecorded && flight.isZombie !== true) return begin(world, flight, transacts)
     world.flights = world.flights.filter((each) => each !== flight)
     const answer = world.answer(flight)
     const event = transacts ? world.committed(flight, answer) : answer
-    // Committed already, so that its mail is there for whoever takes over.
-    if (event?.type === 'within') world.fold(event)
-    else if (event !== null) events.push(event)
+    if (event !== null) events.push(event)
+    if (isAlone) break
   }
   if (events.length > 0) world.fold(...events)
+}
+
+/** Its row is written before it is called, unless it is poison. */
+function begin(world: World, flight: Flight, transacts: boolean): void {
+  const { unit, serial } = flight
+  if (kills(world, flight) >= KILLS_MAX) {
+    world.flights = world.flights.filter((each) => each !== flight)
+    return world.fold({ type: 'failed', unit, serial, error: 'poison' })
+  }
+  flight.isRecorded = true
+  world.fold({ type: 'record', unit, serial, before: true, ...(transacts ? { within: true } : {}) })
+  if (transacts) flight.within = world.oracle.rows.get(unit)?.within
 }
 
 function kills(

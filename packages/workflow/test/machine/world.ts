@@ -19,7 +19,7 @@ import { effectId, isEnded, Oracle } from './oracle.ts'
 import type { Random } from './random.ts'
 
 /** An ask that is with somebody. */
-interface Flight extends Dispatch {
+export interface Flight extends Dispatch {
   /** Its worker is gone; its answer comes late. */
   readonly isZombie?: true
   isRecorded?: boolean
