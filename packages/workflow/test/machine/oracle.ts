@@ -260,7 +260,9 @@ export class Oracle {
     if (won.some(({ status }) => status !== 'completed'))
       this.#fail(`a winner of ${row.no} has not completed`)
     for (const loser of losers === 'undo' ? units.filter((each) => !won.includes(each)) : []) {
-      if (loser.status === 'skipped' || this.hasPivot(loser)) continue
+      // What a loop or a map did before it failed by itself stays.
+      const isKept = loser.status === 'failed' && loser.note?.cause?.keep === true
+      if (loser.status === 'skipped' || isKept || this.hasPivot(loser)) continue
       const isItself = (each: Row) => each === loser && ['failed', 'unknown'].includes(loser.status)
       for (const each of this.owing(loser)) {
         if (!isItself(each) && !this.skipped.has(effectId(each)))

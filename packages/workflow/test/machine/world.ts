@@ -2,6 +2,7 @@ import {
   advance,
   changes,
   commit,
+  dryRun,
   load,
   type MachineEvent,
   type Row,
@@ -40,6 +41,9 @@ export interface Counts {
   undos: number
   retries: number
   refused: number
+  moves: number
+  drops: number
+  dryRuns: number
 }
 
 /** The world around one run: handlers, children, timers, operators and crashes, all by chance. */
@@ -82,11 +86,16 @@ export class World {
     for (const event of events) {
       this.counts.events += 1
       if (this.#isLogged) this.log.push(`${this.now} ${JSON.stringify(event)}`)
+      const tried = this.random.chance(0.03) ? this.#tryOut(event) : undefined
       const told = advance(this.#run, event, this.now, out)
+      if (tried !== undefined && tried !== (JSON.stringify(told) ?? 'nothing'))
+        this.fail(`a dry run answers ${tried}`)
       if (told !== undefined && 'refused' in told) this.counts.refused += 1
     }
     const made = commit(this.#run)
     if (this.random.chance(0.004)) return this.#loseCommit(events)
+    // A move that is refused leaves the definition as it was.
+    this.oracle.def = this.#run.root.spec
     this.row = made.run
     for (const no of made.drop)
       if (this.flights.some((each) => each.unit === no && each.isZombie !== true))
@@ -108,6 +117,15 @@ export class World {
         each.isZombie === true || each.phase !== 'body' || this.bodies.get(each.unit)?.serial === each.serial,
     )
     this.compare()
+  }
+
+  /** What a dry run of an event answers. It changes nothing of the run. */
+  #tryOut(event: MachineEvent): string {
+    this.counts.dryRuns += 1
+    const before = JSON.stringify(plain(this.#run))
+    const { answer } = dryRun(this.#run, event, this.now)
+    if (JSON.stringify(plain(this.#run)) !== before) this.fail('a dry run changes the run')
+    return JSON.stringify(answer) ?? 'nothing'
   }
 
   /** What the world did in that fold is done; mail is in its table, and comes again. */
