@@ -2,7 +2,7 @@ import { drop, isFailure, remove } from './again.ts'
 import type { MachineEvent } from './events.ts'
 import type { Kind, Spec } from './kind.ts'
 import { unpark } from './operators.ts'
-import { hasEnded, isUndone, passedPivot, touch } from './outcomes.ts'
+import { hasEnded, isAlive, isEntered, isUndone, passedPivot, touch } from './outcomes.ts'
 import { noTries } from './records.ts'
 import { AS_IT_WAS, DONE, goesOn, refuseRun, remedyOfUndo, standing, type Told } from './refusals.ts'
 import { enter } from './scope.ts'
@@ -121,18 +121,18 @@ function obstaclesOfNew(run: Run, u: Unit, { version }: Move, { kind, borne }: K
   if (goesOn(run) && borne.has(u) && !isBorne(u)) {
     return [`the run continued past the failure of ${step}, and version ${version} would stop`]
   }
-  const isWaiting = u.status === 'waiting' && !isReady(u)
+  const isUnderWay = isAlive(u) && !isReady(u) && (u.status !== 'parked' || isEntered(u))
   const isSettled = hasOutput(u) || borne.has(u) || (isFailure(u) && !passedPivot(run.root))
   const found: string[] = []
-  for (const p of isWaiting || isSettled ? s.kind.before!(s, u) : []) {
+  for (const p of isUnderWay || isSettled ? s.kind.before!(s, u) : []) {
     if (hasOutput(p) || isUndone(p) || isBorne(p)) continue
     const where = `depends in version ${version} on "${nameOf(p)}", which has not ended`
-    found.push(`${step} ${isWaiting ? 'is waiting' : 'has ended'}, but ${where}`)
+    found.push(`${step} ${isUnderWay ? `is ${shownStatus(u)}` : 'has ended'}, but ${where}`)
   }
   if (u.status === 'skipped' && u.note?.standIn !== true && u.spec.skippable !== true) {
     found.push(`${step} was skipped by its condition, and version ${version} always runs it`)
   }
-  if (kind !== u.kind && (isWaiting || (hasBegun(u) && opens(u, kind)))) {
+  if (kind !== u.kind && (isUnderWay || (hasBegun(u) && opens(u, kind)))) {
     found.push(`${step} is ${shownStatus(u)}, and is of another kind in version ${version}`)
   }
   return found

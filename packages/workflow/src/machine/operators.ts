@@ -163,7 +163,11 @@ export function drop(run: Run): Told {
   run.paused = false
   run.out.isDropped = true
   // What a scope has opened ends before it.
-  for (const u of run.units.toReversed()) if (u !== undefined && (u === root || isAlive(u))) abandon(run, u)
+  for (const u of run.units.toReversed()) {
+    if (u === undefined) continue
+    u.held = false
+    if (u === root || isAlive(u)) abandon(run, u)
+  }
   push(run, root)
   return DONE
 }
@@ -177,7 +181,6 @@ function abandon(run: Run, u: Unit): void {
   u.status = isUndo ? 'undone' : isFailed ? 'failed' : 'cancelled'
   u.tries.due = null
   u.phase = null
-  u.held = false
   u.aside = false
   touch(run, u)
 }

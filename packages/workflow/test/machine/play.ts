@@ -1,4 +1,5 @@
 import type { MachineEvent, Row } from '../../src/machine/index.ts'
+import { nextVersion } from './moves.ts'
 import { effectId, isEnded } from './oracle.ts'
 import { Random } from './random.ts'
 import { type Counts, type Flight, World } from './world.ts'
@@ -14,6 +15,9 @@ export const noCounts = (): Counts => ({
   undos: 0,
   retries: 0,
   refused: 0,
+  moves: 0,
+  drops: 0,
+  dryRuns: 0,
 })
 
 /** Plays one random run to its end. Throws an error that names the seed and the rule that was broken. */
@@ -45,10 +49,44 @@ export function play(seed: number, counts: Counts, { isHard = false } = {}): voi
         return
       retries += 1
       counts.retries += 1
-      world.fold({ type: 'retry' })
+      continueEnded(world)
     }
   }
 }
+
+/** An operator sends a run that has ended forward again. */
+function continueEnded(world: World): void {
+  const { random, oracle } = world
+  const unit = random.pick([...oracle.rows.values()]).no
+  const x = random.next()
+  if (x < 0.15) move(world)
+  if (x < 0.35 && unit !== 0) world.fold({ type: 'retryStep', unit })
+  else if (x < 0.6 && unit !== 0) world.fold({ type: 'skipStep', unit, output: random.pick(['a', 'b']) })
+  const root = oracle.rows.get(0)!
+  if (isEnded(root) && root.status !== 'completed') world.fold({ type: 'retry' })
+}
+
+function move(world: World): void {
+  const { random, oracle, counts } = world
+  const spec = nextVersion(random, oracle.def, `m${counts.events}`)
+  if (spec === undefined) return
+  world.fold({ type: 'migrate', spec, name: 'random', version: counts.events })
+  if (oracle.def === spec) counts.moves += 1
+}
+
+/** Its undos count as skipped, and nobody hears of its children any more. */
+function drop(world: World): void {
+  const { oracle, flights, counts } = world
+  if (flights.some(({ isZombie }) => isZombie !== true)) return world.fold({ type: 'drop' })
+  for (const row of oracle.rows.values())
+    if (row.status === 'undoing' || row.status === 'stuck') oracle.skipped.add(effectId(row))
+  world.fold({ type: 'drop' })
+  if (!isEnded(oracle.rows.get(0)!)) return
+  counts.drops += 1
+  for (const kid of world.kids.values()) if (isUnderWay(kid.state)) kid.state = 'forgotten'
+}
+
+const isUnderWay = (state: string): boolean => ['on', 'cancelling', 'undoing'].includes(state)
 
 function judgeEnd(world: World): void {
   for (const { unit, phase, isZombie } of world.flights)
@@ -67,6 +105,10 @@ function act(world: World, isHard: boolean): void {
   if (x < 0.02) return world.takeover()
   if (x < 0.025) return world.fold({ type: 'cancel', compensate: random.chance(0.8) })
   if (x < 0.027) return world.fold({ type: 'deadline' })
+  if (x < 0.0275) return drop(world)
+  if (x < 0.032) return move(world)
+  if (x < 0.033) return world.fold({ type: 'setPriority', priority: random.upto(3) })
+  if (x < 0.034) return world.fold({ type: 'retry' })
   if (x < 0.05) return world.fold({ type: row.paused ? 'resume' : 'pause' })
   if (x < 0.11) return sendMail(world, some())
   if (x < 0.115) return permit(world, some())

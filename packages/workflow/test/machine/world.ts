@@ -5,6 +5,7 @@ import {
   type Commit,
   changes,
   commit,
+  dryRun,
   load,
   type MachineEvent,
   type Row,
@@ -60,6 +61,9 @@ export interface Counts {
   undos: number
   retries: number
   refused: number
+  moves: number
+  drops: number
+  dryRuns: number
 }
 
 /** The world around one run: handlers, children, timers, operators and crashes, all by chance. */
@@ -106,11 +110,17 @@ export class World {
     for (const event of events) {
       this.counts.events += 1
       if (this.#isLogged) this.log.push(`${this.now} ${JSON.stringify(event)}`)
+      const tried = this.random.chance(0.03) ? this.#tryOut(event) : undefined
+      if (tried !== undefined && event === events[0]) this.compare()
       const told = advance(this.#run, event, this.now, out)
+      if (tried !== undefined && tried !== (JSON.stringify(told) ?? 'nothing'))
+        this.fail(`a dry run answers ${tried}`)
       if (told !== undefined && 'refused' in told) this.counts.refused += 1
     }
     const made = commit(this.#run)
     if (this.random.chance(0.004)) return this.#loseCommit(events)
+    // A move that is refused leaves the definition as it was.
+    this.oracle.def = this.#run.root.spec
     for (const no of made.drop)
       if (this.flights.some((each) => each.unit === no && each.isZombie !== true))
         this.fail(`${no} is dropped with a handler`)
@@ -160,6 +170,13 @@ export class World {
   #bury(key: string): void {
     if (this.outcomes.has(key)) this.fail(`the outcome of ${key} was committed, and it ended otherwise`)
     this.outcomes.set(key, 'buried')
+  }
+
+  /** What a dry run of an event answers. It changes nothing of the run. */
+  #tryOut(event: MachineEvent): string {
+    this.counts.dryRuns += 1
+    const { answer } = dryRun(this.#run, event, this.now)
+    return JSON.stringify(answer) ?? 'nothing'
   }
 
   /** What the world did in that fold is done; mail is in its table, and comes again. */
