@@ -1,5 +1,13 @@
 import { complete, expire, fail, land, note, over, skip, stick, touch, undone } from './outcomes.ts'
-import { type Answer, type MachineEvent, noTries, type Phase, type Run, type Unit } from './state.ts'
+import {
+  type Answer,
+  type MachineEvent,
+  noTries,
+  type Payload,
+  type Phase,
+  type Run,
+  type Unit,
+} from './state.ts'
 
 // The life of a unit. It knows no kinds: what is particular is in u.kind, and what follows an end is its scope’s matter.
 
@@ -104,7 +112,7 @@ export function failed(run: Run, u: Unit, event: EventOf<'failed'>): void {
 }
 
 /** It waits until then; with null only for mail. Then its phase is asked again; without a phase it sets out; of `wait` its kind knows. */
-export function wait(run: Run, u: Unit, due: number | null, payload?: { readonly error?: unknown }): void {
+export function wait(run: Run, u: Unit, due: number | null, payload?: Payload): void {
   if (u.status !== 'undoing' && u.status !== 'stopping') u.status = 'waiting'
   u.tries.due = due
   touch(run, u, payload)

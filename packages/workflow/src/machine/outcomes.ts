@@ -1,5 +1,5 @@
 import type { SkipReason } from '../adapter/branch.ts'
-import type { Cause, Note, Run, Status, Unit } from './state.ts'
+import type { Cause, Note, Payload, Run, Status, Unit } from './state.ts'
 import { noTries } from './state.ts'
 
 // What becomes of a unit. Whatever follows from it, in its scope and above, is digested afterwards: see `digest()`.
@@ -30,13 +30,12 @@ export function goesForward(u: Unit): boolean {
 }
 
 /** Its row is written at the end of the fold. */
-export function touch(
-  run: Run,
-  u: Unit,
-  payload?: { readonly output?: unknown; readonly error?: unknown },
-): void {
-  run.out.dirty.add(u)
-  if (payload !== undefined) run.out.payloads.set(u, { ...run.out.payloads.get(u), ...payload })
+export function touch(run: Run, u: Unit, payload?: Payload): void {
+  const { dirty, payloads } = run.out
+  dirty.add(u)
+  if (payload === undefined) return
+  const known = payloads.get(u)
+  payloads.set(u, known === undefined ? payload : { ...known, ...payload })
 }
 
 export function note(u: Unit, fields: Partial<Note>): void {

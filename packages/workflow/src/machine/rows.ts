@@ -1,5 +1,14 @@
 import { join } from './scope.ts'
-import { type Note, type Phase, type Run, type Spec, type Status, type Tries, Unit } from './state.ts'
+import {
+  type Note,
+  type Payload,
+  type Phase,
+  type Run,
+  type Spec,
+  type Status,
+  type Tries,
+  Unit,
+} from './state.ts'
 
 /** A unit as the store keeps it: the columns of its row. Output and error are there where they changed. */
 export interface Row {
@@ -48,7 +57,7 @@ export function commit(run: Run): Commit {
   for (const u of run.out.dirty) {
     // It was dropped in this very fold.
     if (run.units[u.no] !== u) continue
-    rows.push({ ...rowOf(u), ...run.out.payloads.get(u) })
+    rows.push(rowOf(u, run.out.payloads.get(u)))
     u.row = u.status
     u.written = u.serial
   }
@@ -57,8 +66,8 @@ export function commit(run: Run): Commit {
 }
 
 /** Written out, as is `unitOf`: every change and every load comes through here, and a spread costs four times as much. */
-function rowOf(u: Unit): Row {
-  return {
+function rowOf(u: Unit, payload: Payload | undefined): Row {
+  const row: Mutable<Row> = {
     no: u.no,
     scope: u.scope === null ? null : u.scope.no,
     key: u.key,
@@ -76,7 +85,13 @@ function rowOf(u: Unit): Row {
     undo: u.undo === null ? null : copyOf(u.undo),
     note: u.note,
   }
+  if (payload === undefined) return row
+  if ('output' in payload) row.output = payload.output
+  if ('error' in payload) row.error = payload.error
+  return row
 }
+
+type Mutable<Fields> = { -readonly [Name in keyof Fields]: Fields[Name] }
 
 const copyOf = ({ attempt, failures, losses, kills, due, series }: Tries): Tries => ({
   attempt,

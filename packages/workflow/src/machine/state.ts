@@ -239,12 +239,18 @@ export interface MailOut {
   readonly body?: unknown
 }
 
+/** What a handler gave, or how it failed. */
+export interface Payload {
+  readonly output?: unknown
+  readonly error?: unknown
+}
+
 /** What one fold of events changes: it becomes one commit. */
 export interface Changes {
   /** Units whose rows change. */
   readonly dirty: Set<Unit>
   /** Output and error of such a unit, where they change. */
-  readonly payloads: Map<Unit, { readonly output?: unknown; readonly error?: unknown }>
+  readonly payloads: Map<Unit, Payload>
   readonly dispatch: Map<Unit, Dispatch>
   /** Numbers of units whose handlers are told to end. */
   readonly abort: number[]
