@@ -71,7 +71,7 @@ function changedRow(u: Unit, payload: Payload | undefined): Row {
   u.row = u.status
   u.written = u.serial
   const row = rowOf(u)
-  return payload === undefined ? row : { ...row, ...payload }
+  return payload === undefined ? row : Object.assign(row, payload)
 }
 
 function turned(run: Run): RunRow | null {
