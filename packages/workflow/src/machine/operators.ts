@@ -10,6 +10,7 @@ import {
   over,
   passedPivot,
   push,
+  stir,
   touch,
   undone,
 } from './outcomes.ts'
@@ -178,6 +179,7 @@ function abandon(run: Run, u: Unit): void {
   if (isUndo) note(u, { skippedUndo: true })
   else if (u.status === 'waiting' && u.phase === 'wait') u.kind.stop?.(run, u)
   const isFailed = u.status === 'parked' || u.note?.failed === true || u.note?.cause?.failed === true
+  stir(u)
   u.status = isUndo ? 'undone' : isFailed ? 'failed' : 'cancelled'
   u.tries.due = null
   u.phase = null
