@@ -18,7 +18,7 @@ export function open(run: Run, s: Unit): void {
 
 /** `again`: what did not end well, and what comes after it; `anew`: what comes after an effect that is not there any more. */
 type Redo = 'again' | 'anew' | null
-export type Redos = ReadonlyMap<Unit, Redo>
+type Redos = ReadonlyMap<Unit, Redo>
 
 /** Of a scope: resets what did not end well, and what comes after it. `wanted`: a unit at any depth that runs again although its failure would be kept. */
 export function again(run: Run, s: Unit, wanted: Unit | null = null): void {
@@ -32,25 +32,29 @@ export function again(run: Run, s: Unit, wanted: Unit | null = null): void {
 }
 
 /** What runs again in a scope, and how. */
-export function redoOf(s: Unit, wanted: Unit | null = null): Redos {
-  const usual = redosIn(s, null)
+function redoOf(s: Unit, wanted: Unit | null = null): Redos {
+  const usual = redosIn(s)
   const asked = wanted === null ? undefined : within(s, wanted)
-  return asked === undefined || usual.get(asked) !== null ? usual : redosIn(s, asked)
+  return asked === undefined || usual.get(asked) !== null ? usual : redosIn(s, { asked })
 }
 
 /** The unit of a scope that another one is, or is in. */
-export function within(s: Unit, u: Unit): Unit | undefined {
+function within(s: Unit, u: Unit): Unit | undefined {
   let x: Unit | null = u
   while (x !== null && x.scope !== s) x = x.scope
   return x ?? undefined
 }
 
-function redosIn(s: Unit, asked: Unit | null): Redos {
+/** `asked` runs again although its failure would be kept; `stoodIn` is kept, whatever became of it. */
+function redosIn(
+  s: Unit,
+  { asked, stoodIn }: { readonly asked?: Unit; readonly stoodIn?: Unit } = {},
+): Redos {
   const redo = new Map<Unit, Redo>()
   const decide = (u: Unit): Redo => {
     const known = redo.get(u)
     if (known !== undefined) return known
-    const found = decided(u)
+    const found = u === stoodIn ? null : decided(u)
     redo.set(u, found)
     return found
   }
@@ -61,12 +65,12 @@ function redosIn(s: Unit, asked: Unit | null): Redos {
     return isKept ? null : 'again'
   }
   for (const u of s.units!) decide(u)
-  forgetUntold(s, redo)
+  forgetUntold(s, redo, stoodIn)
   return redo
 }
 
 /** A failure that the scope bore is kept only if a unit that was told of it is kept. From the last: what it was told to may itself be such a failure. */
-function forgetUntold(s: Unit, redo: Map<Unit, Redo>): void {
+function forgetUntold(s: Unit, redo: Map<Unit, Redo>, stoodIn: Unit | undefined): void {
   const told = new Map<Unit, Unit[]>()
   for (const u of s.units!) {
     for (const p of s.kind.before!(s, u)) {
@@ -75,12 +79,16 @@ function forgetUntold(s: Unit, redo: Map<Unit, Redo>): void {
       else known.push(u)
     }
   }
+  const keeps = (v: Unit) => v.status !== 'pending' && (redo.get(v) === null || goesOnWithin(v, redo.get(v)!))
   for (const u of s.units!.toReversed()) {
-    if (redo.get(u) !== null || !isFailure(u)) continue
-    const isKept = told.get(u)?.some((v) => redo.get(v) === null && v.status !== 'pending') === true
-    if (!isKept) redo.set(u, 'again')
+    if (redo.get(u) !== null || !isFailure(u) || u === stoodIn) continue
+    if (told.get(u)?.some(keeps) !== true) redo.set(u, 'again')
   }
 }
+
+/** A scope that runs again in its round keeps what it has opened, and with it what it was told. */
+const goesOnWithin = (v: Unit, how: Redo): boolean =>
+  how === 'again' && !isUndone(v) && v.units?.some(({ status }) => status !== 'pending') === true
 
 export const isFailure = ({ status }: Unit): boolean => status === 'failed'
 
@@ -105,7 +113,7 @@ export function buildsOnRedone(u: Unit): boolean {
   return scopesOf(u).some((s) => {
     const x = within(s, u)!
     if (x !== u && isWhole(x, false)) return true
-    const redo = redoOf(s)
+    const redo = x === u ? redosIn(s, { stoodIn: u }) : redosIn(s)
     return s.kind.before!(s, x).some((p) => redo.get(p) !== null)
   })
 }

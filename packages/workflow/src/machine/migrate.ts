@@ -66,7 +66,8 @@ function tryOn(run: Run, move: Move, kinds: ReadonlyMap<Unit, Kind>): readonly s
   return obstacles
 }
 
-const isThere = (u: Unit): boolean => u.scope!.kind.specOf!(u.scope!.spec, u.key) !== undefined
+/** A scope of another kind has none of its units any more. */
+const isThere = ({ scope, key }: Unit): boolean => scope!.kind.specOf?.(scope!.spec, key) !== undefined
 const isBorne = (u: Unit): boolean => isFailure(u) && u.scope?.kind.bears?.(u.scope, u) === true
 
 function rebind(u: Unit, spec: Spec | undefined): void {
@@ -132,7 +133,9 @@ function obstaclesOfNew(run: Run, u: Unit, { version }: Move, { kind, borne }: K
   if (u.status === 'skipped' && u.note?.standIn !== true && u.spec.skippable !== true) {
     found.push(`${step} was skipped by its condition, and version ${version} always runs it`)
   }
-  if (kind !== u.kind && (isUnderWay || (hasBegun(u) && opens(u, kind)))) {
+  const hasItems = kind.decides !== undefined && u.units!.length > 0
+  const isBound = isUnderWay || (hasBegun(u) && opens(u, kind))
+  if (kind !== u.kind && isBound && !hasItems) {
     found.push(`${step} is ${shownStatus(u)}, and is of another kind in version ${version}`)
   }
   return found

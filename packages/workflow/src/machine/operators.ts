@@ -35,7 +35,7 @@ export function cancel(run: Run, { compensate = true, reason = 'operator' }: Can
   const { root } = run
   const isHeld = run.paused && root.status === 'stopping'
   if (!goesOn(run) && !isHeld) {
-    if (compensate || hasEnded(root)) return AS_IT_WAS
+    if (compensate || hasEnded(root) || root.note?.cause?.keep === true) return AS_IT_WAS
     const remedy = 'A cancellation stops no undo. A pause does; a single step can be marked as undone.'
     return refuseRun(run, 'cancelled without its undo', standing(run), remedy)
   }
@@ -103,7 +103,7 @@ export function setPriority(run: Run, priority: number): Told {
 export function undoRun(run: Run): Told {
   const { root } = run
   if (root.status !== 'completed') {
-    return isAlive(root) ? refuseRun(run, 'undone', standing(run), 'Cancel it.') : AS_IT_WAS
+    return goesOn(run) ? refuseRun(run, 'undone', standing(run), 'Cancel it.') : AS_IT_WAS
   }
   if (passedPivot(root)) {
     return refuseRun(run, 'undone', standing(run), 'Its pivot has completed, so it keeps its effects.')

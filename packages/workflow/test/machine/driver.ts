@@ -1,4 +1,4 @@
-import type { Answer, MailIn } from '../../src/machine/answers.ts'
+import type { Answer, MailIn, NewItem } from '../../src/machine/answers.ts'
 import type { Changes, Dispatch, MailOut } from '../../src/machine/changes.ts'
 import type { Answered } from '../../src/machine/index.ts'
 import {
@@ -15,6 +15,10 @@ import {
 } from '../../src/machine/index.ts'
 import type { Spec } from '../../src/machine/kind.ts'
 import type { Line } from '../../src/machine/records.ts'
+
+/** So many items of a map. */
+export const items = (count: number): readonly NewItem[] =>
+  Array.from({ length: count }, (_, n) => ({ key: `k${n}` }))
 
 /** A run that a test moves by hand: each call is one event and one commit, and what was asked is there to be answered. Units are named by their keys. */
 export class Driver {
@@ -58,8 +62,12 @@ export class Driver {
   }
 
   reload(): void {
+    this.#run = this.load()
+  }
+
+  load(): Run {
     const rows = structuredClone([...this.rows.values()].filter(({ no }) => no !== 0))
-    this.#run = load(this.row, rows, this.spec, { begun: this.#begun })
+    return load(this.row, rows, this.spec, { begun: this.#begun })
   }
 
   #keep(made: Commit): void {

@@ -5,7 +5,7 @@ import { map } from '../../src/machine/kinds/map.ts'
 import { work } from '../../src/machine/kinds/work.ts'
 import { specOfShape } from '../../src/machine/spec-of-shape.ts'
 import { graphOf } from './definitions.ts'
-import { Driver } from './driver.ts'
+import { Driver, items } from './driver.ts'
 
 const run = () => 1
 const compensate = () => {}
@@ -179,14 +179,15 @@ describe('skipStep of a run that has ended', () => {
       { of: work, name: 'end', dependsOn: ['send'] },
     ])
     const driver = new Driver(mapping)
-    driver.done('send', { items: 2 })
+    driver.done('send', { items: items(2) })
     driver.done('0')
     driver.fails('1')
     expect(driver.operate('skipStep', 'send')).toMatchObject({
-      refused: { remedy: 'That is "send[1]".' },
+      refused: { remedy: 'That is "send[k1]".' },
     })
 
     driver.operate('skipStep', 'send', 1)
+    driver.done('send')
 
     expect(driver.open).toEqual(['end.run'])
   })

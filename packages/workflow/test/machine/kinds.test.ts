@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
 import { define, type WorkflowDefinition } from '../../src/definition/index.ts'
-import type { NewItem } from '../../src/machine/answers.ts'
 import type { Spec } from '../../src/machine/kind.ts'
 import { type FirstSpec, first } from '../../src/machine/kinds/first.ts'
 import type { GraphSpec, StepSpec } from '../../src/machine/kinds/graph.ts'
@@ -9,7 +8,7 @@ import { type FunctionSpec, recorded } from '../../src/machine/kinds/recorded.ts
 import { work } from '../../src/machine/kinds/work.ts'
 import { specOfShape } from '../../src/machine/spec-of-shape.ts'
 import { graphOf } from './definitions.ts'
-import { Driver } from './driver.ts'
+import { Driver, items } from './driver.ts'
 
 const run = () => 1
 const compensate = () => {}
@@ -24,9 +23,6 @@ const step = (name: string, more: Partial<StepSpec> = {}): Spec => ({
   compensate: 'completed',
   ...more,
 })
-
-const items = (count: number): readonly NewItem[] =>
-  Array.from({ length: count }, (_, n) => ({ key: `k${n}` }))
 
 describe('a stored shape', () => {
   it('has a map or a loop as one unit, by the name that people use, and is read once', () => {

@@ -83,18 +83,14 @@ function drop(world: World): void {
   world.fold({ type: 'drop' })
   if (!isEnded(oracle.rows.get(0)!)) return
   counts.drops += 1
-  for (const kid of world.kids.values()) if (isUnderWay(kid.state)) kid.state = 'forgotten'
+  world.children.forget()
 }
-
-const isUnderWay = (state: string): boolean => ['on', 'cancelling', 'undoing'].includes(state)
 
 function judgeEnd(world: World): void {
   for (const { unit, phase, isZombie } of world.flights)
     if (isZombie !== true) world.fail(`${unit} ${phase} is under way after the end`)
   world.oracle.judgeEnd()
-  for (const [id, { unit, state }] of world.kids) {
-    if (state === 'on' && world.oracle.rows.has(unit)) world.fail(`child ${id} goes on after the end`)
-  }
+  world.children.judgeEnd()
 }
 
 /** Something happens. */
@@ -119,7 +115,7 @@ function act(world: World, isHard: boolean): void {
   if (x < 0.35 && world.stepBody(isHard ? 0.05 : 0.01)) return
   const asked = world.flights.filter(({ phase }) => phase !== 'body')
   if (asked.length > 0 && random.chance(0.75)) return end(world)
-  if (world.stepBody() || world.stepChild()) return
+  if (world.stepBody() || world.children.step()) return
   const dues = world.dues()
   if (dues.length > 0 && !row.paused) {
     world.now = Math.max(world.now, Math.min(...dues.map(({ due }) => due)))
@@ -128,7 +124,7 @@ function act(world: World, isHard: boolean): void {
     )
   }
   if (row.paused) return world.fold({ type: 'resume' })
-  if (!asked.some(({ isZombie }) => isZombie !== true) && !world.isChildUnderWay()) helpOut(world)
+  if (!asked.some(({ isZombie }) => isZombie !== true) && !world.children.areUnderWay) helpOut(world)
 }
 
 /** One to three handlers end in one commit. */
@@ -214,10 +210,9 @@ function sendMail(world: World, { no }: Row): void {
 function repairStep(world: World, { no, status }: Row): void {
   const { random } = world
   if (random.chance(0.5)) return world.fold({ type: 'retryStep', unit: no })
-  const kid = [...world.kids.values()].find(({ unit, state }) => unit === no && state === 'on')
   world.fold({ type: 'skipStep', unit: no, output: random.pick(['a', 'b']) })
   const isSkipped = world.oracle.rows.get(no)?.status === 'skipped' && status !== 'skipped'
-  if (kid !== undefined && isSkipped) kid.state = 'forgotten'
+  if (isSkipped) world.children.forget(no)
 }
 
 function giveUp(world: World, { no, status }: Row): void {

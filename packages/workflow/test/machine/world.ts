@@ -1,5 +1,5 @@
 import type { Answer } from '../../src/machine/answers.ts'
-import type { Dispatch, MailOut } from '../../src/machine/changes.ts'
+import type { Dispatch } from '../../src/machine/changes.ts'
 import {
   advance,
   type Commit,
@@ -14,6 +14,7 @@ import {
   start,
 } from '../../src/machine/index.ts'
 import { child, childKey } from '../../src/machine/kinds/child.ts'
+import { Children } from './children.ts'
 import { Definitions, type KeptSpec, type ScriptedSpec, type TransactionalSpec } from './definitions.ts'
 import { difference } from './difference.ts'
 import { effectId, isEnded, Oracle } from './oracle.ts'
@@ -33,24 +34,6 @@ interface Body {
   readonly serial: number
   readonly called: Set<string>
   readonly told: Map<string, string>
-}
-
-type ChildState =
-  | 'on'
-  | 'cancelling'
-  | 'undoing'
-  | 'done'
-  | 'failed'
-  | 'undone'
-  | 'forgotten'
-  | 'detached'
-  | 'telling'
-
-/** A child that is told to go on: one that has completed says so again. */
-const AGAIN: Readonly<Partial<Record<ChildState, ChildState>>> = {
-  failed: 'on',
-  forgotten: 'on',
-  done: 'telling',
 }
 
 export interface Counts {
@@ -74,7 +57,7 @@ export class World {
   readonly log: string[] = []
   readonly #isLogged = process.env['MACHINE_LOG'] !== undefined
   readonly bodies = new Map<number, Body>()
-  readonly kids = new Map<string, { readonly unit: number; state: ChildState }>()
+  readonly children = new Children(this)
   flights: Flight[] = []
   now = 0
   row!: RunRow
@@ -132,8 +115,8 @@ export class World {
       const body = this.bodies.get(scope)
       if (body?.serial === serial) body.told.set(String(key), status)
     }
-    for (const each of out.start) this.#startChild(each)
-    for (const mail of out.mail) this.#send(mail)
+    for (const each of out.start) this.children.start(each)
+    for (const mail of out.mail) this.children.hear(mail)
     this.flights = this.flights.filter(
       (each) =>
         each.isZombie === true || each.phase !== 'body' || this.bodies.get(each.unit)?.serial === each.serial,
@@ -214,24 +197,6 @@ export class World {
     this.flights.push({ ...ask })
   }
 
-  #startChild({ id, unit }: { readonly id: string; readonly unit: number }): void {
-    if (this.kids.has(id)) this.fail(`child ${id} twice`)
-    this.oracle.touched.add(effectId(this.oracle.rows.get(unit)!))
-    const spec = this.oracle.specOf(this.oracle.rows.get(unit)!) as { readonly detached?: true }
-    this.kids.set(id, { unit, state: spec.detached === true ? 'detached' : 'on' })
-  }
-
-  #send({ to, type }: MailOut): void {
-    if (type === 'reply' || type === 'pause' || type === 'resume') return
-    const kid = this.kids.get(to) ?? this.fail('mail to no child')
-    if (type === 'cancel' && kid.state === 'on') kid.state = 'cancelling'
-    if (type === 'retry') kid.state = AGAIN[kid.state] ?? kid.state
-    if (type !== 'undo') return
-    if (kid.state === 'on' || kid.state === 'cancelling') this.fail('undo of a child that goes on')
-    kid.state = 'undoing'
-    this.oracle.judgeUndo({ ...this.oracle.rows.get(kid.unit)!, status: 'undoing' }, [])
-  }
-
   /** Its owner dies, and another loads the run. Handlers may go on, and answer late. */
   takeover(committed: readonly MachineEvent[] = []): void {
     this.counts.takeovers += 1
@@ -291,7 +256,7 @@ export class World {
       // Of a child it only tells whether it is to be undone.
       if (row !== undefined && oracle.specOf(row).of === child)
         return { type: 'done', ...of, keep: (oracle.specOf(row) as KeptSpec).keeps === true }
-      if (isZombie !== true) this.#countUndo(row!, serial)
+      if (isZombie !== true) this.countUndo(row!, serial)
       return { type: 'done', ...of }
     }
     if (phase === 'run' && isZombie !== true) oracle.touched.add(effectId(row!))
@@ -327,7 +292,7 @@ export class World {
     return this.random.chance(share) ? { retryAt: this.now + 1 + this.random.upto(20) } : {}
   }
 
-  #countUndo(row: Row, serial: number): void {
+  countUndo(row: Row, serial: number): void {
     this.counts.undos += 1
     this.#undos.add(`${row.no}:${serial}`)
     const id = effectId(row)
@@ -382,31 +347,8 @@ export class World {
     return false
   }
 
-  /** One child ends, or is undone. Whether there was one. */
-  stepChild(): boolean {
-    const { random } = this
-    for (const [child, kid] of this.kids) {
-      const row = this.oracle.rows.get(kid.unit)
-      if (row === undefined || childKey(this.#run, this.#run.units[kid.unit]!) !== child) continue
-      const mail = (fields: object) => {
-        this.fold({ type: 'mail', unit: kid.unit, mail: { child, ...fields } })
-        return true
-      }
-      if (kid.state === 'telling' || (kid.state === 'on' && random.chance(0.5))) {
-        kid.state = kid.state === 'telling' || random.chance(0.75) ? 'done' : 'failed'
-        return mail({ ended: kid.state === 'done' ? 'completed' : 'compensated', output: 'output' })
-      }
-      if (kid.state === 'cancelling') {
-        kid.state = random.chance(0.3) ? 'done' : 'failed'
-        return mail({ ended: kid.state === 'done' ? 'completed' : 'cancelled' })
-      }
-      if (kid.state === 'undoing') {
-        kid.state = random.chance(0.1) ? 'done' : 'undone'
-        if (kid.state === 'undone') this.#countUndo(row, -1)
-        return mail(kid.state === 'done' ? { refused: true } : { undone: true })
-      }
-    }
-    return false
+  childKeyOf(unit: number): string {
+    return childKey(this.#run, this.#run.units[unit]!)
   }
 
   dues(): readonly { readonly unit: number; readonly due: number }[] {
@@ -414,12 +356,5 @@ export class World {
       const { due } = row.undo ?? row.forward
       return due === null || isEnded(row) ? [] : [{ unit: row.no, due }]
     })
-  }
-
-  isChildUnderWay(): boolean {
-    return [...this.kids.values()].some(
-      ({ unit, state }) =>
-        this.oracle.rows.has(unit) && ['on', 'cancelling', 'undoing', 'telling'].includes(state),
-    )
   }
 }
