@@ -192,3 +192,34 @@ describe('skipStep of a run that has ended', () => {
     expect(driver.open).toEqual(['end.run'])
   })
 })
+
+describe('a failure that was told to a step', () => {
+  const spec = graphOf([
+    { of: work, name: 'a', onFailure: 'continue' },
+    { of: map, name: 'send', dependsOn: ['a'], each: { of: work, name: 'send' } } as never,
+    { of: work, name: 'end', dependsOn: ['send'] },
+  ])
+
+  it('is kept by a retry if that is a map which goes on with its items', () => {
+    const driver = new Driver(spec)
+    driver.fails('a')
+    driver.done('send', { items: 2 })
+    driver.done('0')
+    driver.fails('1')
+
+    driver.fold({ type: 'retry' })
+
+    expect(driver.open).toEqual(['1.run'])
+    expect(driver.statuses['a']).toBe('failed')
+  })
+
+  it('is kept if that step is skipped', () => {
+    const driver = playing(bearing)
+    driver.fails('a')
+    driver.fails('told')
+
+    driver.operate('skipStep', 'told')
+
+    expect([driver.open, driver.statuses['a']]).toEqual([['after.run'], 'failed'])
+  })
+})

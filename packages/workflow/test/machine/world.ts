@@ -166,10 +166,14 @@ export class World {
   #loseCommit(events: readonly MachineEvent[]): void {
     this.counts.lostCommits += 1
     for (const event of events) {
-      if (event.type === 'failed') this.oracle.succeeded.delete(effectId(this.oracle.rows.get(event.unit)!))
-      if (event.type !== 'done' || this.#wasUndo(event.unit, event.serial) === false) continue
-      const id = effectId(this.oracle.rows.get(event.unit)!)
-      this.oracle.undone.set(id, this.oracle.undone.get(id)! - 1)
+      if (event.type !== 'failed' && event.type !== 'done') continue
+      // A late answer may be about a unit that was dropped.
+      const row = this.oracle.rows.get(event.unit)
+      if (row === undefined) continue
+      const id = effectId(row)
+      if (event.type === 'failed') this.oracle.succeeded.delete(id)
+      else if (this.#wasUndo(event.unit, event.serial))
+        this.oracle.undone.set(id, this.oracle.undone.get(id)! - 1)
     }
     // What transactions committed comes before a doubt of their handlers.
     this.takeover(events.filter(({ type }) => type === 'within'))
