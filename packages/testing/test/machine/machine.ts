@@ -1,0 +1,178 @@
+import {
+  type Answered,
+  advance,
+  changes,
+  commit,
+  type MachineEvent,
+  type Run,
+  type Spec,
+  start,
+} from '../../../workflow/src/machine/index.ts'
+import type { GraphSpec, StepSpec } from '../../../workflow/src/machine/kinds/graph.ts'
+import { specOfShape } from '../../../workflow/src/machine/spec-of-shape.ts'
+import type { Unit } from '../../../workflow/src/machine/state.ts'
+import type { Definition } from './definitions.ts'
+import { type Engine, type Happening, type Reply, STAND_IN, type View, WAIT_MS } from './view.ts'
+import { nameOf, viewOfMachine } from './view-of-machine.ts'
+
+/** The machine, with an owner whose ticks come at once. */
+export class Machine implements Engine {
+  readonly #definition: Definition
+  readonly #run: Run
+  #now: number
+
+  constructor(definition: Definition, runId: string, now: number) {
+    this.#definition = definition
+    this.#now = now
+    this.#run = start(runId, specOf(definition)).run
+    this.#run.now = now
+    this.#fold({ type: 'begin' })
+    this.#rest()
+  }
+
+  async apply(happening: Happening): Promise<Reply | undefined> {
+    const answered = this.#apply(happening)
+    this.#rest()
+    return replyOf(answered)
+  }
+
+  async view(): Promise<View> {
+    return viewOfMachine(this.#run)
+  }
+
+  /** The names of what has not begun. */
+  get pending(): ReadonlySet<string> {
+    return new Set(
+      this.#run.units.flatMap((u) => (u?.status === 'pending' && u.scope !== null ? [nameOf(u)] : [])),
+    )
+  }
+
+  #apply(happening: Happening): Answered {
+    switch (happening.does) {
+      case 'pass':
+        this.#now += happening.ms
+        return undefined
+      case 'operate':
+        return this.#operate(happening)
+      case 'signal':
+        return this.#fold({ type: 'mail', unit: this.#unit(happening.unit).no, mail: { body: 'signal' } })
+      default:
+        return this.#answer(happening)
+    }
+  }
+
+  #answer(happening: Exclude<Happening, { does: 'pass' | 'operate' | 'signal' }>): Answered {
+    const u = this.#unit(happening.unit)
+    const of = { unit: u.no, serial: u.serial }
+    switch (happening.does) {
+      case 'complete':
+        return this.#fold({ type: 'done', ...of, ...this.#answerOf(u, happening) })
+      case 'fail':
+        return this.#fold({ type: 'failed', ...of, error: 'broken' })
+      case 'succeedUnstorably':
+        return this.#fold({ type: 'failed', ...of, error: 'too large', succeeded: true })
+      case 'tryAgain':
+        return this.#fold({ type: 'failed', ...of, error: 'again', retryAt: this.#now + happening.delayMs })
+      case 'release':
+        return this.#fold({ type: 'unbegun', ...of })
+      case 'lose':
+        return this.#fold({ type: 'lost', ...of })
+    }
+  }
+
+  #answerOf(u: Unit, { yes, items, output }: Extract<Happening, { does: 'complete' }>) {
+    const kind = this.#kindOf(u)
+    if (u.phase === 'decide') return { yes }
+    if (u.phase === 'open') return kind === 'sleep' ? { due: this.#now + WAIT_MS } : { items }
+    if (u.phase === 'run' && kind === 'poll' && !yes) return { due: this.#now + WAIT_MS }
+    return { output }
+  }
+
+  /** Of a step in the shape, where a poll is told apart. */
+  #kindOf(u: Unit): string | undefined {
+    return this.#definition.shape.steps.find(({ name }) => name === u.key)?.kind
+  }
+
+  #operate(happening: Extract<Happening, { does: 'operate' }>): Answered {
+    switch (happening.action) {
+      case 'cancel':
+        return this.#fold({ type: 'cancel' })
+      case 'abandon':
+        return this.#fold({ type: 'cancel', compensate: false })
+      case 'pause':
+      case 'resume':
+      case 'retry':
+        return this.#fold({ type: happening.action })
+      case 'skipStep':
+        return this.#fold({ type: 'skipStep', unit: this.#unit(happening.unit).no, output: STAND_IN })
+      default:
+        return this.#fold({ type: STEP_EVENTS[happening.action], unit: this.#unit(happening.unit).no })
+    }
+  }
+
+  #unit(name: string): Unit {
+    return this.#run.units.find((u) => u !== undefined && nameOf(u) === name)!
+  }
+
+  #fold(event: MachineEvent): Answered {
+    const answered = advance(this.#run, event, this.#now, changes())
+    commit(this.#run)
+    return answered
+  }
+
+  /** What is due, and the asks that call nobody. */
+  #rest(): void {
+    for (let isMoved = true; isMoved; ) {
+      isMoved = false
+      // What is due first comes first.
+      for (const u of this.#run.units.toSorted(byDue)) {
+        if (u === undefined || this.#run.units[u.no] !== u) continue
+        const event = this.#next(u)
+        if (event === undefined) continue
+        this.#fold(event)
+        isMoved = true
+      }
+    }
+  }
+
+  #next(u: Unit): MachineEvent | undefined {
+    const { due } = u.tries
+    if (due !== null && due <= this.#now && !this.#run.paused) return { type: 'due', unit: u.no }
+    if (!u.flying || u.phase !== 'open' || u.kind.name !== 'signal') return undefined
+    const { timeoutMs } = this.#definition.code.get(String(u.key))!
+    return {
+      type: 'done',
+      unit: u.no,
+      serial: u.serial,
+      due: timeoutMs === undefined ? null : this.#now + timeoutMs,
+    }
+  }
+}
+
+function byDue(one: Unit | undefined, other: Unit | undefined): number {
+  return (one?.tries.due ?? 0) - (other?.tries.due ?? 0)
+}
+
+const STEP_EVENTS = {
+  retryStep: 'retryStep',
+  giveUpStep: 'giveUp',
+  retryCompensation: 'retryUndo',
+  skipCompensation: 'skipUndo',
+} as const
+
+function replyOf(answered: Answered): Reply | undefined {
+  if (answered === undefined) return undefined
+  if ('changed' in answered) return answered.changed ? 'done' : 'unchanged'
+  const { what, remedy } = answered.refused
+  return { refused: remedy === undefined ? what : `${what} ${remedy}` }
+}
+
+/** The shape as the machine reads it, and what only the code says. */
+function specOf({ shape, code }: Definition): Spec {
+  const read = specOfShape(shape)
+  const steps = read.steps.map((step): StepSpec => {
+    const { concurrency } = code.get(step.name)!
+    return concurrency === undefined ? step : ({ ...step, concurrency } as StepSpec)
+  })
+  return { ...read, steps, byName: new Map(steps.map((step) => [step.name, step])) } as GraphSpec
+}
