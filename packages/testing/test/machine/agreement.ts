@@ -1,13 +1,11 @@
 import { Random } from '../../src/conformance/differential/random.ts'
 import { type Definition, randomDefinition } from './definitions.ts'
-import { expectedOf, partsAt } from './differences.ts'
-import { nextHappening } from './history.ts'
+import { expectedOf, partingAt } from './differences.ts'
+import { type History, historyOf } from './history.ts'
 import { Machine } from './machine.ts'
 import type { Moment, Side } from './moment.ts'
 import { Today } from './today.ts'
 import type { Happening, View } from './view.ts'
-
-const HAPPENINGS_MAX = 40
 
 export interface Played {
   readonly log: readonly string[]
@@ -20,14 +18,11 @@ export interface Played {
 export function playAgreement(seed: number): Promise<Played> {
   const random = new Random(seed)
   const definition = randomDefinition(random)
-  return play(definition, (view) => nextHappening(random, definition, view))
+  return play(definition, historyOf(random, definition))
 }
 
 /** Both engines at every moment of a history, until they differ or go separate ways as intended. */
-export async function play(
-  definition: Definition,
-  next: (view: View) => Happening | undefined,
-): Promise<Played> {
+export async function play(definition: Definition, next: History): Promise<Played> {
   const log = definition.shape.steps.map((step) => JSON.stringify(step))
   const today = await Today.begin(definition)
   const machine = new Machine(definition, today.runId, await today.now())
@@ -36,7 +31,7 @@ export async function play(
   let [wasRetried, wasCancelledInPause] = [false, false]
   let before: View | null = null
   try {
-    for (let n = 0; n <= HAPPENINGS_MAX; n += 1) {
+    for (let n = 0; ; n += 1) {
       const happening: Happening | null | undefined = before === null ? null : next(before)
       if (happening === undefined) return { log, differs: undefined, happenings: n }
       log.push(`${n}. ${JSON.stringify(happening)}`)
@@ -64,12 +59,12 @@ export async function play(
         },
       }
       log.push(`     today   ${shown(moment.today)}`, `     machine ${shown(moment.machine)}`)
-      if (partsAt(moment)) return { log, differs: undefined, happenings: n }
+      const parted = partingAt(moment)
+      if (parted !== undefined) return { log: [...log, parted], differs: undefined, happenings: n }
       const differs = firstDifference(expectedOf(moment), moment.machine)
       if (differs !== undefined) return { log, differs, happenings: n }
       before = moment.machine
     }
-    return { log, differs: undefined, happenings: HAPPENINGS_MAX }
   } finally {
     await today.close()
   }

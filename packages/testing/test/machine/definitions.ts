@@ -70,7 +70,7 @@ function pivotDraft(random: Random): Omit<Draft, 'after'> {
 
 function draftOf(random: Random): Omit<Draft, 'after'> {
   const onFailure = random.chance(0.2) ? ({ onFailure: 'continue' } as const) : {}
-  const kind = random.weighted({ work: 60, choose: 8, map: 14, signal: 7, sleep: 5, poll: 6 })
+  const kind = random.weighted({ work: 60, choose: 8, map: 12, repeat: 8, signal: 7, sleep: 5, poll: 6 })
   switch (kind) {
     case 'work':
       return { compensate: random.pick(COMPENSATES), ...onFailure }
@@ -86,6 +86,8 @@ function draftOf(random: Random): Omit<Draft, 'after'> {
         ...onFailure,
       }
     }
+    case 'repeat':
+      return { kind, compensate: random.pick(COMPENSATES), ...onFailure }
     case 'signal':
       return { kind, ...(random.chance(0.4) ? { timeoutMs: 5_000 } : {}), ...onFailure }
     default:

@@ -20,24 +20,52 @@ const INTENDED: readonly Difference[] = [
       today.run === 'paused',
   },
   {
-    why: '10a: a map completes in a pause, and its run may; today its join waits for the resumption.',
-    parts: ({ today, machine }) => today.run === 'paused' && machine.run === 'completed',
-    expects: (today, { machine, before }) =>
+    why: '10a: a map or loop ends in a pause, and its run may; today its join waits for the resumption.',
+    parts: ({ before, today, machine }) =>
+      (today.run === 'paused' && machine.run === 'completed') ||
+      // The run stops in that pause.
+      (before?.run === 'paused' &&
+        Object.entries(today.units).some(
+          ([name, word]) =>
+            word === 'cancelled' &&
+            ['completed', 'failed'].includes(machine.units[name] ?? '') &&
+            itemsEnded(machine, name),
+        )),
+    expects: (today, { machine }) =>
+      withUnits(today, (name, word) =>
+        today.run === 'paused' &&
+        word === 'running' &&
+        ['completed', 'failed'].includes(machine.units[name] ?? '') &&
+        itemsEnded(today, name)
+          ? machine.units[name]
+          : word,
+      ),
+  },
+  {
+    why: '5.10, 5.19: no round is born in a stop, and items of an earlier time are dropped; today they stay.',
+    expects: (today, { machine }) =>
       withUnits(today, (name, word) => {
-        // It is cancelled if the run stops in the pause.
-        const waits = today.run === 'paused' ? word === 'running' : false
-        const isOpen = waits || (word === 'cancelled' && before?.units[name] === 'completed')
-        return isOpen && machine.units[name] === 'completed' && itemsEnded(today, name) ? 'completed' : word
+        if (!name.endsWith(']') || !['pending', 'cancelled', 'skipped'].includes(word)) return word
+        // A skipped map says nothing of them.
+        const isOfSkipped = machine.units[name.split('[')[0]!] === 'skipped'
+        return isOfSkipped || !(name in machine.units) ? machine.units[name] : word
       }),
   },
   {
-    why: '5.19: items of an earlier time are dropped; today they stay until their map decides anew.',
+    why: 'There are no relays: what only keeps the order of an undo has its forward status in a refusal.',
     expects: (today, { machine }) =>
-      withUnits(today, (name, word) =>
-        name.endsWith(']') && !(name in machine.units) && ['pending', 'cancelled', 'skipped'].includes(word)
-          ? undefined
-          : word,
-      ),
+      JSON.stringify(today.reply ?? '').includes('it has nothing to undo')
+        ? withWordsOf(today, machine)
+        : today,
+  },
+  {
+    why: 'What is due at one tick is one fold: if the run stops in it, nothing of it begins. Today the claims decide.',
+    parts: ({ happening, before, today, machine }) =>
+      (happening?.does === 'pass' || isAction(happening, 'resume')) &&
+      Object.entries(machine.units).some(
+        ([name, word]) => word === 'failed' && ['waiting', 'ready'].includes(before?.units[name] ?? ''),
+      ) &&
+      Object.keys(today.asks).some((name) => machine.units[name] === 'cancelled'),
   },
   {
     why: '3b: what was released before its handler began has not begun; today that is certain only of a first claim.',
@@ -114,11 +142,11 @@ const MENDED_LATER: readonly Difference[] = [
         : today,
   },
   {
-    why: 'mended later: 9, a map can be skipped in its opening',
+    why: 'mended later: 9, a map or loop can be skipped before it has opened',
     parts: ({ happening, today, machine }) =>
       isAction(happening, 'skipStep') &&
       isRefused(today.reply) &&
-      JSON.stringify(today.reply).includes('decides the items of a map') &&
+      /decides the items of a map|begins a loop/.test(JSON.stringify(today.reply)) &&
       machine.reply === 'done',
   },
   {
@@ -208,6 +236,39 @@ const MENDED_LATER: readonly Difference[] = [
       isAction(happening, 'retry') &&
       Object.entries(machine.asks).some(([name]) => today.units[name] === 'failed'),
   },
+  {
+    why: 'mended later: 23, an abandoned run that is paused ends when its last handler ends',
+    parts: ({ before, today, machine }) =>
+      before?.run === 'paused' && today.run === 'paused' && machine.run === 'cancelled',
+  },
+  {
+    why: 'mended later: 24, a signal that came early is kept although its step failed',
+    parts: ({ today, machine, definition }) =>
+      definition.shape.steps.some(
+        ({ name, kind }) =>
+          kind === 'signal' && today.units[name] === 'waiting' && machine.units[name] === 'completed',
+      ),
+  },
+  {
+    why: 'mended later: 25, the delay of a round is waited for again after a retry',
+    parts: ({ happening, today, machine, definition }) =>
+      isAction(happening, 'retry') &&
+      Object.entries(today.asks).some(
+        ([name]) =>
+          machine.units[name] === 'ready' &&
+          definition.shape.steps.some((step) => step.kind === 'repeat' && name.startsWith(unitOf(step.name))),
+      ),
+  },
+  {
+    why: 'mended later: 26, the delay of a round that ends in a pause begins at the resumption',
+    parts: ({ happening, today, machine, definition }) =>
+      isAction(happening, 'resume') &&
+      Object.entries(today.asks).some(
+        ([name]) =>
+          machine.units[name] === 'ready' &&
+          definition.shape.steps.some((step) => step.kind === 'repeat' && name.startsWith(unitOf(step.name))),
+      ),
+  },
 ]
 
 const unitOf = (step: string): string => step.replace('[]', '')
@@ -219,8 +280,9 @@ export function expectedOf(moment: Moment): Side {
   return ALL.reduce((today, { expects }) => expects?.(today, moment) ?? today, moment.today)
 }
 
-export function partsAt(moment: Moment): boolean {
-  return ALL.some(({ parts }) => parts?.(moment) === true)
+/** Why the engines go separate ways now; undefined: they do not. */
+export function partingAt(moment: Moment): string | undefined {
+  return ALL.find(({ parts }) => parts?.(moment) === true)?.why
 }
 
 type Answer = Extract<Happening, { readonly unit: string }>
@@ -259,7 +321,8 @@ function withWordsOf(today: Side, machine: Side): Side {
 
 function itemsEnded({ units }: View, map: string): boolean {
   return Object.entries(units).every(
-    ([name, word]) => !name.startsWith(`${map}[`) || ['completed', 'failed', 'skipped'].includes(word),
+    ([name, word]) =>
+      !name.startsWith(`${map}[`) || !['pending', 'ready', 'running', 'waiting'].includes(word),
   )
 }
 

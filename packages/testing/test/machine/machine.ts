@@ -80,12 +80,18 @@ export class Machine implements Engine {
     }
   }
 
-  #answerOf(u: Unit, { yes, items, output }: Extract<Happening, { does: 'complete' }>) {
+  #answerOf(u: Unit, { yes, items, output, laterMs }: Extract<Happening, { does: 'complete' }>) {
     const kind = this.#kindOf(u)
+    if (u.scope!.kind.name === 'loop' && u.phase === 'run') return this.#roundEnd(!yes, laterMs)
     if (u.phase === 'decide') return { yes }
     if (u.phase === 'open') return kind === 'sleep' ? { due: this.#now + WAIT_MS } : { items }
     if (u.phase === 'run' && kind === 'poll' && !yes) return { due: this.#now + WAIT_MS }
     return { output }
+  }
+
+  // mended later: the end of a round is `more` and `nextAt` on the event; until then its output says so.
+  #roundEnd(more: boolean, delayMs: number) {
+    return { output: { more, delayMs }, more, ...(delayMs > 0 ? { nextAt: this.#now + delayMs } : {}) }
   }
 
   /** Of a step in the shape, where a poll is told apart. */
@@ -114,44 +120,39 @@ export class Machine implements Engine {
     return this.#run.units.find((u) => u !== undefined && nameOf(u) === name)!
   }
 
-  #fold(event: MachineEvent): Answered {
-    const answered = advance(this.#run, event, this.#now, changes())
-    commit(this.#run)
+  #fold(...events: readonly MachineEvent[]): Answered {
+    const out = changes()
+    let answered: Answered
+    for (const event of events) answered = advance(this.#run, event, this.#now, out)
+    if (events.length > 0) commit(this.#run)
     return answered
   }
 
-  /** What is due, and the asks that call nobody. */
+  /** What is due, as one fold, as its owner does at a tick; and the asks that call nobody. */
   #rest(): void {
     for (let isMoved = true; isMoved; ) {
-      isMoved = false
-      // What is due first comes first.
-      for (const u of this.#run.units.toSorted(byDue)) {
-        if (u === undefined || this.#run.units[u.no] !== u) continue
-        const event = this.#next(u)
-        if (event === undefined) continue
-        this.#fold(event)
-        isMoved = true
-      }
+      const due = this.#units.filter((u) => isDue(u, this.#now) && !this.#run.paused).toSorted(byDue)
+      this.#fold(...due.map((u) => ({ type: 'due' as const, unit: u.no })))
+      const asked = this.#units.filter(
+        ({ flying, phase, kind }) => flying && phase === 'open' && kind.name === 'signal',
+      )
+      for (const u of asked) this.#fold(this.#waits(u))
+      isMoved = due.length + asked.length > 0
     }
   }
 
-  #next(u: Unit): MachineEvent | undefined {
-    const { due } = u.tries
-    if (due !== null && due <= this.#now && !this.#run.paused) return { type: 'due', unit: u.no }
-    if (!u.flying || u.phase !== 'open' || u.kind.name !== 'signal') return undefined
-    const { timeoutMs } = this.#definition.code.get(String(u.key))!
-    return {
-      type: 'done',
-      unit: u.no,
-      serial: u.serial,
-      due: timeoutMs === undefined ? null : this.#now + timeoutMs,
-    }
+  get #units(): readonly Unit[] {
+    return this.#run.units.filter((u) => u !== undefined)
+  }
+
+  #waits({ no: unit, serial, key }: Unit): MachineEvent {
+    const { timeoutMs } = this.#definition.code.get(String(key))!
+    return { type: 'done', unit, serial, due: timeoutMs === undefined ? null : this.#now + timeoutMs }
   }
 }
 
-function byDue(one: Unit | undefined, other: Unit | undefined): number {
-  return (one?.tries.due ?? 0) - (other?.tries.due ?? 0)
-}
+const isDue = ({ tries: { due } }: Unit, now: number): boolean => due !== null && due <= now
+const byDue = (one: Unit, other: Unit): number => one.tries.due! - other.tries.due!
 
 const STEP_EVENTS = {
   retryStep: 'retryStep',

@@ -2,6 +2,7 @@ import {
   type Claim,
   type DefinitionShape,
   isItem,
+  mapOf,
   type Outcome,
   placeRows,
   type StepRecord,
@@ -38,7 +39,7 @@ export function nextOf(
     case 'repeat':
       return { ...refOf(claim), type: 'expanded', items: [{ key: '1', value: null }], atOnce: null }
     case 'join':
-      return { ...refOf(claim), type: 'completed', output: '[]' }
+      return joined(claim, definition, steps)
     case 'sleep':
       return row.waitingSince === null ? 'open' : waited(claim, definition, row, now)
     case 'signal':
@@ -46,6 +47,20 @@ export function nextOf(
     default:
       return 'run'
   }
+}
+
+/** A loop fails with its beginning or its last round; a map whose items have ended completes. */
+function joined(claim: Claim, definition: Definition, steps: readonly StepRecord[]): Outcome {
+  const opener = definition.shape.steps[claim.step]!.dependsOn[0]!
+  const begun = steps[opener]!
+  const last =
+    begun.status === 'failed' ? begun : steps.findLast(({ step }) => isItem(step) && mapOf(step) === opener)
+  const isLoop = definition.shape.steps[opener]!.kind === 'repeat'
+  const end =
+    isLoop && last?.status === 'failed'
+      ? ({ type: 'loop_failed', error: last.error! } as const)
+      : ({ type: 'returned', output: '[]' } as const)
+  return outcomeOf(claim, definition, end)
 }
 
 /** Whether the undo of a row calls no handler, and only keeps the order of the others. */

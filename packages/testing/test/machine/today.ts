@@ -1,5 +1,13 @@
 import { type Engine as BelayEngine, BelayError, createEngine, PermanentError } from '@belay/workflow'
-import { type Adapter, type Claim, edgesOf, type Outcome } from '@belay/workflow/adapter'
+import {
+  type Adapter,
+  type Claim,
+  edgesOf,
+  isItem,
+  itemIndex,
+  mapOf,
+  type Outcome,
+} from '@belay/workflow/adapter'
 import { refOf } from '../../../workflow/src/engine/decisions/decide.ts'
 import { planUndo } from '../../../workflow/src/engine/decisions/plan-undo.ts'
 import type { StepGraph } from '../../../workflow/src/graph/graph.ts'
@@ -134,12 +142,22 @@ export class Today implements Engine {
     }
   }
 
-  async #complete({ unit, yes, items, output }: Extract<Happening, { does: 'complete' }>): Promise<void> {
+  async #complete({
+    unit,
+    yes,
+    items,
+    output,
+    laterMs,
+  }: Extract<Happening, { does: 'complete' }>): Promise<void> {
     const { claim, phase } = this.#held.get(unit)!
     if (phase === 'undo') return this.#settle(unit, { ...refOf(claim), type: 'compensated' })
     if (phase === 'decide') return this.#decide(unit, yes)
     const { kind } = shapeOf(claim, this.#shape)
     const ref = refOf(claim)
+    if (phase === 'run' && !yes && this.#isRound(claim)) {
+      const nextItem = { key: String(itemIndex(claim.step) + 2), value: '1' }
+      return this.#settle(unit, { ...ref, type: 'repeated', output: '1', nextItem, delayMs: laterMs })
+    }
     if (phase === 'run' && (kind !== 'poll' || yes))
       return this.#settle(unit, { ...ref, type: 'completed', output: jsonOf(output) })
     if (kind !== 'map') {
@@ -149,6 +167,10 @@ export class Today implements Engine {
     const decided = Array.from({ length: items }, (_, n) => ({ key: String(n), value: '1' }))
     const atOnce = this.#definition.code.get(unit)?.concurrency ?? null
     return this.#settle(unit, { ...ref, type: 'expanded', items: decided, atOnce })
+  }
+
+  #isRound({ step }: Claim): boolean {
+    return isItem(step) && this.#shape.steps[mapOf(step)]!.kind === 'repeat'
   }
 
   async #decide(unit: string, yes: boolean): Promise<void> {
@@ -217,17 +239,29 @@ export class Today implements Engine {
       }
     } catch (error) {
       if (!BelayError.is(error) || error.code !== 'action_refused') throw error
-      return { refused: error.message.replaceAll('[]"', '"') }
+      return { refused: this.#unitsIn(error.message) }
     } finally {
       await this.#forgetStale()
     }
   }
 
-  /** A map is two steps: until it has opened, and for its undo, it is the first of them. */
+  /** A map is two steps: until it has opened, and for its undo, it is the first of them. Rounds are counted from 1. */
   async #nameFor(unit: string): Promise<string> {
-    const opener = (await this.#read()).steps.find(({ name }) => name === `${unit}[]`)
-    if (opener === undefined) return unit
-    return opener.status === 'completed' || opener.status === 'skipped' ? unit : opener.name
+    const { steps } = await this.#read()
+    const opener = steps.find(({ name }) => name === `${unit}[]`)
+    if (opener !== undefined)
+      return opener.status === 'completed' || opener.status === 'skipped' ? unit : opener.name
+    return steps.find(({ step }) => unitOf(this.#shape, step) === unit)!.name
+  }
+
+  /** The names of steps as those of units. */
+  #unitsIn(text: string): string {
+    return text.replaceAll(/"([a-g])\[(\d*)\]"/g, (_, name: string, place: string) => {
+      if (place === '') return `"${name}"`
+      const isLoop = this.#shape.steps.some((step) => step.name === `${name}[]` && step.kind === 'repeat')
+      // mended later: 8, the machine counts rounds from 0.
+      return `"${name}[${isLoop ? Number(place) - 1 : place}]"`
+    })
   }
 
   /** A handler that an operator gave up holds its step no more. */

@@ -67,7 +67,8 @@ function wordOf(u: Unit): string {
   // What is left of it only drains.
   if (isEntered(u) && u.status === 'stopping') return 'cancelled'
   // Between two tries it is ready; a poll waits between its checks.
-  if (u.status === 'waiting' && u.phase !== 'wait' && u.forward.failures > 0) return 'ready'
+  if (u.status === 'waiting' && (u.phase === null || (u.phase !== 'wait' && u.forward.failures > 0)))
+    return 'ready'
   if (u.status === 'waiting' && u.note?.['mail'] !== undefined) return 'ready'
   return shownStatus(u)
 }

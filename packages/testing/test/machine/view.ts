@@ -21,13 +21,15 @@ export type AskPhase = 'decide' | 'open' | 'run' | 'undo'
 
 /** One thing that happens to a run, told to both engines. */
 export type Happening =
-  /** `yes`: whether a step is wanted, or that a poll has its answer. */
+  /** `yes`: whether a step is wanted, that a poll has its answer, or that a round is the last. */
   | {
       readonly does: 'complete'
       readonly unit: string
       readonly yes: boolean
       readonly items: number
       readonly output: string
+      /** Of a round, before the next one. */
+      readonly laterMs: number
     }
   | { readonly does: 'fail'; readonly unit: string }
   | { readonly does: 'succeedUnstorably'; readonly unit: string }
