@@ -243,7 +243,12 @@ const MENDED_LATER: readonly Difference[] = [
   },
   {
     why: 'mended later: 24, a signal that came early is kept although its step failed',
-    parts: ({ today, machine, definition }) =>
+    parts: ({ happening, wasRetried, today, machine, definition }) =>
+      // The new one is ignored.
+      (wasRetried &&
+        happening?.does === 'signal' &&
+        today.reply === 'done' &&
+        machine.reply === 'unchanged') ||
       definition.shape.steps.some(
         ({ name, kind }) =>
           kind === 'signal' && today.units[name] === 'waiting' && machine.units[name] === 'completed',
