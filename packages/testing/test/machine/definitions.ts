@@ -12,12 +12,17 @@ export interface StepCode {
 export interface Definition {
   readonly shape: DefinitionShape
   readonly code: ReadonlyMap<string, StepCode>
+  /** Of the run; null: none. */
+  readonly deadlineMs: number | null
 }
 
 export type Draft = Partial<Omit<StepShape, 'dependsOn'>> & { readonly after: readonly string[] } & StepCode
 
 /** A definition from short drafts, by name. A map or a loop gets its two steps. */
-export function definitionOf(drafts: Readonly<Record<string, Draft>>): Definition {
+export function definitionOf(
+  drafts: Readonly<Record<string, Draft>>,
+  deadlineMs: number | null = null,
+): Definition {
   const steps: StepShape[] = []
   const code = new Map<string, StepCode>()
   const numberOf = (name: string) => steps.findIndex((step) => step.name === name)
@@ -34,7 +39,7 @@ export function definitionOf(drafts: Readonly<Record<string, Draft>>): Definitio
       ...(timeoutMs === undefined ? {} : { timeoutMs }),
     })
   }
-  return { shape: { steps }, code }
+  return { shape: { steps }, code, deadlineMs }
 }
 
 const NAMES = ['a', 'b', 'c', 'd', 'e', 'f', 'g']
@@ -59,7 +64,7 @@ export function randomDefinition(random: Random): Definition {
     }
     if (isPivot) pivot = name
   }
-  return definitionOf(drafts)
+  return definitionOf(drafts, random.chance(0.15) ? 6_500 : null)
 }
 
 const COMPENSATES = ['never', 'completed', 'completed', 'started'] as const
@@ -70,7 +75,16 @@ function pivotDraft(random: Random): Omit<Draft, 'after'> {
 
 function draftOf(random: Random): Omit<Draft, 'after'> {
   const onFailure = random.chance(0.2) ? ({ onFailure: 'continue' } as const) : {}
-  const kind = random.weighted({ work: 60, choose: 8, map: 12, repeat: 8, signal: 7, sleep: 5, poll: 6 })
+  const kind = random.weighted({
+    work: 60,
+    choose: 8,
+    map: 12,
+    repeat: 8,
+    signal: 5,
+    approval: 4,
+    sleep: 5,
+    poll: 6,
+  })
   switch (kind) {
     case 'work':
       return { compensate: random.pick(COMPENSATES), ...onFailure }
@@ -89,6 +103,7 @@ function draftOf(random: Random): Omit<Draft, 'after'> {
     case 'repeat':
       return { kind, compensate: random.pick(COMPENSATES), ...onFailure }
     case 'signal':
+    case 'approval':
       return { kind, ...(random.chance(0.4) ? { timeoutMs: 5_000 } : {}), ...onFailure }
     default:
       return { kind, ...onFailure }

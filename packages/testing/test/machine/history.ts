@@ -23,13 +23,18 @@ function nextHappening(random: Random, definition: Definition, view: View, mood:
   const kind = random.weighted({
     answer: asks.length > 0 ? 70 : 0,
     pass: 8,
+    takeover: 2,
     signal: 5,
     operate: asks.length > 0 ? 14 : 40,
   })
   if (kind === 'answer') return answered(random, mood, ...random.pick(asks))
   if (kind === 'pass') return { does: 'pass', ms: random.pick([500, 1_000, 3_000, 10_000]) }
-  const signals = definition.shape.steps.filter((step) => step.kind === 'signal')
-  if (kind === 'signal' && signals.length > 0) return { does: 'signal', unit: random.pick(signals).name }
+  if (kind === 'takeover') return { does: 'takeover' }
+  const signals = definition.shape.steps.filter((step) => step.kind === 'signal' || step.kind === 'approval')
+  if (kind === 'signal' && signals.length > 0) {
+    const { name, kind: of } = random.pick(signals)
+    return { does: 'signal', unit: name, rejects: of === 'approval' && random.chance(0.4) }
+  }
   return operated(random, view)
 }
 

@@ -10,7 +10,7 @@ import {
 } from '../../../workflow/src/machine/index.ts'
 import type { GraphSpec, StepSpec } from '../../../workflow/src/machine/kinds/graph.ts'
 import { specOfShape } from '../../../workflow/src/machine/spec-of-shape.ts'
-import type { Unit } from '../../../workflow/src/machine/state.ts'
+import type { MailIn, Unit } from '../../../workflow/src/machine/state.ts'
 import type { Definition } from './definitions.ts'
 import { type Engine, type Happening, type Reply, STAND_IN, type View, WAIT_MS } from './view.ts'
 import { nameOf, viewOfMachine } from './view-of-machine.ts'
@@ -19,11 +19,13 @@ import { nameOf, viewOfMachine } from './view-of-machine.ts'
 export class Machine implements Engine {
   readonly #definition: Definition
   readonly #run: Run
+  readonly #startedAt: number
   #now: number
 
   constructor(definition: Definition, runId: string, now: number) {
     this.#definition = definition
     this.#now = now
+    this.#startedAt = now
     this.#run = start(runId, specOf(definition)).run
     this.#run.now = now
     this.#fold({ type: 'begin' })
@@ -50,18 +52,31 @@ export class Machine implements Engine {
   #apply(happening: Happening): Answered {
     switch (happening.does) {
       case 'pass':
-        this.#now += happening.ms
-        return undefined
+        return this.#pass(happening.ms)
+      case 'takeover':
+        return this.#fold({ type: 'takeover' })
       case 'operate':
         return this.#operate(happening)
       case 'signal':
-        return this.#fold({ type: 'mail', unit: this.#unit(happening.unit).no, mail: { body: 'signal' } })
+        return this.#fold({ type: 'mail', unit: this.#unit(happening.unit).no, mail: mailOf(happening) })
       default:
         return this.#answer(happening)
     }
   }
 
-  #answer(happening: Exclude<Happening, { does: 'pass' | 'operate' | 'signal' }>): Answered {
+  #pass(ms: number): undefined {
+    const wasOver = this.#isOver
+    this.#now += ms
+    // Once: if it means nothing now, it is dropped.
+    if (this.#isOver && !wasOver) this.#fold({ type: 'deadline' })
+  }
+
+  get #isOver(): boolean {
+    const { deadlineMs } = this.#definition
+    return deadlineMs !== null && this.#now >= this.#startedAt + deadlineMs
+  }
+
+  #answer(happening: Extract<Happening, { unit: string }> & { does: AnswerName }): Answered {
     const u = this.#unit(happening.unit)
     const of = { unit: u.no, serial: u.serial }
     switch (happening.does) {
@@ -153,6 +168,11 @@ export class Machine implements Engine {
 
 const isDue = ({ tries: { due } }: Unit, now: number): boolean => due !== null && due <= now
 const byDue = (one: Unit, other: Unit): number => one.tries.due! - other.tries.due!
+
+type AnswerName = 'complete' | 'fail' | 'succeedUnstorably' | 'tryAgain' | 'release' | 'lose'
+
+const mailOf = ({ rejects }: Extract<Happening, { does: 'signal' }>): MailIn =>
+  rejects ? { body: 'signal', reject: true } : { body: 'signal' }
 
 const STEP_EVENTS = {
   retryStep: 'retryStep',

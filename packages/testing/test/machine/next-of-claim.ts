@@ -43,6 +43,7 @@ export function nextOf(
     case 'sleep':
       return row.waitingSince === null ? 'open' : waited(claim, definition, row, now)
     case 'signal':
+    case 'approval':
       return waited(claim, definition, row, now)
     default:
       return 'run'
@@ -119,7 +120,7 @@ function waited(claim: Claim, definition: Definition, row: StepRecord, now: numb
   const wait =
     kind === 'sleep'
       ? ({ kind, by: 'for', ms: null } as const)
-      : ({ kind: 'signal', timeoutMs, onTimeout: 'fail' } as const)
+      : ({ kind: kind as 'signal', timeoutMs, onTimeout: 'fail' } as const)
   const where = { runId: claim.runId, step: stepOf(claim, definition.shape) }
   const next = decideWait(where, wait as Parameters<typeof decideWait>[1], { ...row, now })
   if (next.type === 'call') throw new Error('A wait asks again.')

@@ -74,8 +74,10 @@ export class Today implements Engine {
     const [saved] = await this.#adapter.saveDefinitions([record])
     this.#definitionId = saved!.id
     const { runId } = this
+    const { deadlineMs } = this.#definition
+    const deadline = deadlineMs === null ? {} : { deadlineMs }
     await this.#adapter.startRuns([
-      { runId, definitionId: saved!.id, workflow: 'random', key: null, input: 'null' },
+      { runId, definitionId: saved!.id, workflow: 'random', key: null, input: 'null', ...deadline },
     ])
     this.#engine = createEngine({ adapter: this.#adapter, logger: false })
     await this.#rest()
@@ -102,11 +104,14 @@ export class Today implements Engine {
   async #apply(happening: Happening): Promise<Reply | undefined> {
     switch (happening.does) {
       case 'pass':
-        return void (await this.#harness.advance(happening.ms))
+        await this.#harness.advance(happening.ms)
+        return void (await this.#adapter.expireRuns({ limit: 10 }))
+      case 'takeover':
+        return void (await this.#lose(...this.#held.keys()))
       case 'operate':
         return this.#operate(happening)
       case 'signal':
-        return this.#signal(happening.unit)
+        return this.#signal(happening)
       case 'lose':
         return void (await this.#lose(happening.unit))
       case 'complete':
@@ -200,18 +205,21 @@ export class Today implements Engine {
     return claim.attempt - (this.#decidedAt.get(`${claim.step}/${claim.round}`) ?? 0)
   }
 
-  async #lose(unit: string): Promise<void> {
-    const { workerId } = this.#held.get(unit)!
-    this.#held.delete(unit)
-    // One that leaves while it holds steps is lost.
-    await this.#adapter.deregisterWorker({ workerId })
+  async #lose(...units: readonly string[]): Promise<void> {
+    for (const unit of units) {
+      const { workerId } = this.#held.get(unit)!
+      this.#held.delete(unit)
+      // One that leaves while it holds steps is lost.
+      await this.#adapter.deregisterWorker({ workerId })
+    }
     while ((await this.#adapter.sweep({ limit: 1_000 })).more);
   }
 
-  async #signal(unit: string): Promise<Reply> {
+  async #signal({ unit, rejects }: Extract<Happening, { does: 'signal' }>): Promise<Reply> {
     const step = this.#shape.steps.findIndex(({ name }) => name === unit)
     const signal = { runId: this.runId, definitionId: this.#definitionId, step, key: this.#ids.runId() }
-    const [delivery] = await this.#adapter.deliverSignals([{ ...signal, payload: '"signal"', actor: null }])
+    const payload = jsonOf({ approved: !rejects, by: 'somebody', at: 'now' })
+    const [delivery] = await this.#adapter.deliverSignals([{ ...signal, payload, actor: null }])
     return delivery!.result === 'delivered' || delivery!.result === 'kept' ? 'done' : 'unchanged'
   }
 

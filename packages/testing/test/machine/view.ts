@@ -36,7 +36,10 @@ export type Happening =
   | { readonly does: 'release'; readonly unit: string }
   | { readonly does: 'lose'; readonly unit: string }
   | { readonly does: 'tryAgain'; readonly unit: string; readonly delayMs: number }
-  | { readonly does: 'signal'; readonly unit: string }
+  /** Of an approval, `rejects` says which. */
+  | { readonly does: 'signal'; readonly unit: string; readonly rejects: boolean }
+  /** Whoever has handlers is gone. */
+  | { readonly does: 'takeover' }
   | { readonly does: 'pass'; readonly ms: number }
   | { readonly does: 'operate'; readonly action: RunAction }
   | { readonly does: 'operate'; readonly action: StepAction; readonly unit: string }
