@@ -203,7 +203,7 @@ describe('a failure that was told to a step', () => {
   it('is kept by a retry if that is a map which goes on with its items', () => {
     const driver = new Driver(spec)
     driver.fails('a')
-    driver.done('send', { items: 2 })
+    driver.done('send', { items: items(2) })
     driver.done('0')
     driver.fails('1')
 

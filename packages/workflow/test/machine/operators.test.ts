@@ -29,7 +29,7 @@ const sharing = (each: Partial<MapSpec> = {}) =>
   graphOf([
     { of: work, name: 'pay', pivot: true },
     {
-      ...{ of: map, name: 'send', dependsOn: ['pay'], collects: true, minSuccess: 0.7 },
+      ...{ of: map, name: 'send', dependsOn: ['pay'], collects: true },
       ...{ each: { of: work, name: 'send' }, ...each },
     } as never,
     { of: work, name: 'end', dependsOn: ['send'] },
