@@ -76,7 +76,7 @@ export function enter(run: Run, s: Unit): void {
   }
   if (s.status === 'open') s.kind.open!(run, s)
   else if (s.status === 'undoing') enterUndo(run, s)
-  else for (const u of s.units!) if (isAlive(u) && !u.aside) begin(run, u)
+  else for (const u of s.units!) if ((isAlive(u) || undoesItself(u)) && !u.aside) begin(run, u)
   if (s.status === 'stopping' || s.status === 'undoing') takeUpWithin(run, s)
   look(run, s)
 }

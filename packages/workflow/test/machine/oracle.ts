@@ -216,7 +216,7 @@ export class Oracle {
       if (isEnded(row) && !(old !== undefined && isEnded(old))) this.endedAt.set(row.no, this.#clock)
       if (!isEnded(row) && row.status !== 'undoing' && row.status !== 'stuck') this.endedAt.delete(row.no)
     }
-    for (const row of changed) this.#judgeChange(row, before.get(row.no))
+    for (const row of changed) this.#judgeChange(row, before)
   }
 
   #keep(row: Row): void {
@@ -233,12 +233,13 @@ export class Oracle {
     this.#within.get(row.scope)!.delete(no)
   }
 
-  #judgeChange(row: Row, old: Row | undefined): void {
+  #judgeChange(row: Row, before: ReadonlyMap<number, Row | undefined>): void {
+    const old = before.get(row.no)
     const begins =
       (old === undefined || old.status === 'pending') && ['running', 'waiting', 'open'].includes(row.status)
     if (begins && row.scope !== null) this.judgeBegin(row)
     const isFailing = row.status === 'stopping' && old?.status === 'open' && row.note?.cause?.failed === true
-    if (isFailing && this.within(row).some(({ no }) => old !== undefined && this.#pivotOf(no))) {
+    if (isFailing && this.within(row).some((each) => this.#isPassed(before.get(each.no) ?? each, old))) {
       this.#fail(`${row.no} has passed a pivot and fails`)
     }
     if (row.status === 'undoing' && row.note?.cause !== undefined && this.hasPivot(row)) {
@@ -253,9 +254,9 @@ export class Oracle {
     }
   }
 
-  #pivotOf(no: number): boolean {
-    const row = this.rows.get(no)!
-    return this.specOf(row).pivot === true && row.status === 'completed'
+  /** It had completed when the scope was still open. */
+  #isPassed(row: Row, scope: Row | undefined): boolean {
+    return scope !== undefined && this.specOf(row).pivot === true && row.status === 'completed'
   }
 
   /** Once the run has ended. */
