@@ -70,7 +70,8 @@ const INTENDED: readonly Difference[] = [
       ) &&
       (Object.keys(today.asks).some((name) => machine.units[name] === 'cancelled') ||
         // Today’s engine has no row yet of what a map or loop has not opened.
-        Object.keys(machine.asks).some((name) => (today.units[name] ?? 'cancelled') === 'cancelled')),
+        Object.keys(machine.asks).some((name) => (today.units[name] ?? 'cancelled') === 'cancelled') ||
+        Object.keys(machine.units).some((name) => !(name in today.units))),
   },
   {
     why: '3b: what was released before its handler began has not begun; today that is certain only of a first claim.',
