@@ -134,16 +134,22 @@ function stands(u: Unit): boolean {
 
 /** It runs again: in another round, with another idempotency key, if its effect is gone or will be had again. */
 export function reset(run: Run, u: Unit, isAnew: boolean, wanted: Unit | null = null): void {
+  // What never began has used no key.
   if (u.status === 'pending') return
-  const hasNewRound = isUndone(u) || (isAnew && u.kind.stays?.(u) !== true)
+  const restarts = u.kind.restarts?.(u) ?? null
+  const isGone = isUndone(u) && (u.units === null || u.spec.compensate !== undefined)
+  const hasNewRound = isGone || restarts === 'anew' || (isAnew && u.kind.stays?.(u) !== true)
+  const { phase } = u
   const keepsOutput = u.kind.keepsOutput?.(u) === true
-  if (u.units !== null) resetUnits(run, u, isAnew, wanted)
+  if (restarts !== null) drop(run, u, () => true)
+  else if (u.units !== null) resetUnits(run, u, isAnew, wanted)
   // Keys change only after an undo, and for what builds on what is not there any more.
   if (hasNewRound) nextRound(u)
   else Object.assign(u.forward, { failures: 0, losses: 0, kills: 0, due: null, series: null })
-  const isDecided = u.note?.decided === true && u.status !== 'skipped' && !isAnew && !isUndone(u)
+  const isDecided = u.note?.decided === true && u.status !== 'skipped' && !isAnew && !isGone
   goForward(u)
   if (isDecided) note(u, { decided: true })
+  if (!hasNewRound && phase !== null && u.forward.attempt > 0) note(u, { tried: phase })
   u.status = 'pending'
   touch(run, u, keepsOutput ? undefined : { output: null })
 }

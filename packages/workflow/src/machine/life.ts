@@ -1,6 +1,6 @@
 import type { Answer } from './answers.ts'
 import type { MachineEvent } from './events.ts'
-import { complete, fail, isOfScope, land, note, over, skip, stick, stir, touch, undone } from './outcomes.ts'
+import { complete, fail, forget, isOfScope, land, note, over, skip, stick, stir, touch, undone } from './outcomes.ts'
 import { noTries } from './records.ts'
 import type { Phase, Run, Unit } from './state.ts'
 
@@ -19,7 +19,8 @@ function isImplied(u: Unit): boolean {
 
 /** Asks a handler. A new question has tries of its own. */
 export function ask(run: Run, u: Unit, phase: Phase, { suspect = false } = {}): void {
-  if (u.phase !== phase) Object.assign(u.tries, noTries())
+  if (u.phase !== phase && u.note?.tried !== phase) Object.assign(u.tries, noTries())
+  if (u.note?.tried !== undefined) forget(u, 'tried')
   stir(u)
   u.phase = phase
   u.tries.attempt += 1
@@ -125,9 +126,7 @@ function answered(run: Run, u: Unit, answer: Answer): void {
 /** Its handler was called, so it has left its line. */
 function settle(u: Unit): void {
   land(u)
-  if (u.note?.line === undefined) return
-  const { line: _, ...others } = u.note
-  u.note = Object.keys(others).length === 0 ? null : others
+  if (u.note?.line !== undefined) forget(u, 'line')
 }
 
 function decided(run: Run, u: Unit, isWanted: boolean): void {

@@ -33,7 +33,8 @@ import { stop } from './stop.ts'
 
 export function cancel(run: Run, { compensate = true, reason = 'operator' }: CancelEvent): Told {
   const { root } = run
-  const isHeld = run.paused && root.status === 'stopping'
+  // Not if an operator had cancelled it: that stands.
+  const isHeld = run.paused && root.status === 'stopping' && root.note?.cause?.failed === true
   if (!goesOn(run) && !isHeld) {
     if (compensate || hasEnded(root) || root.note?.cause?.keep === true) return AS_IT_WAS
     const remedy = 'A cancellation stops no undo. A pause does; a single step can be marked as undone.'
@@ -50,8 +51,9 @@ export function cancel(run: Run, { compensate = true, reason = 'operator' }: Can
   run.paused = false
   touch(run, root)
   if (isHeld) {
-    // What had failed in the pause stays the cause.
-    note(root, { cause: { ...root.note?.cause, ...keep } })
+    // What had failed in the pause is told by its history.
+    const { failed: _, ...known } = root.note ?? {}
+    root.note = { ...known, cause }
     enter(run, root)
   } else if (root.status === 'pending') {
     note(root, { cause })
@@ -126,6 +128,7 @@ export function retry(run: Run): Told {
 
 /** `wanted`: a unit that runs again although its failure would be kept. */
 export function retryEnded(run: Run, wanted: Unit | null = null): Told {
+  run.paused = false
   again(run, run.root, wanted)
   reopen(run, run.root)
   return DONE

@@ -43,6 +43,11 @@ export function note(u: Unit, fields: Partial<Note>): void {
   u.note = { ...u.note, ...fields }
 }
 
+export function forget(u: Unit, name: keyof Note): void {
+  const { [name]: _, ...others } = u.note!
+  u.note = Object.keys(others).length === 0 ? null : others
+}
+
 /** It has ended, or its undo has. */
 export function push(run: Run, unit: Unit): void {
   if (unit.isEnding) return

@@ -1,4 +1,5 @@
 import type { SkipReason } from '../adapter/branch.ts'
+import type { Phase } from './state.ts'
 
 /** How often one direction of a unit was tried. Forward and undo have one each, and nothing of the one is overwritten by the other. */
 export interface Tries {
@@ -55,6 +56,8 @@ export interface Note {
   readonly told?: true
   /** Its `when` was true. A retry in the same round does not ask again. */
   readonly decided?: true
+  /** It runs again in its round: attempts of this phase go on counting. */
+  readonly tried?: Phase
   /** An operator’s: its dependents run although it was skipped. */
   readonly standIn?: true
   readonly skippedUndo?: true

@@ -140,7 +140,7 @@ export function look(run: Run, s: Unit): void {
 /** A stopped scope has drained. In a pause the run stays stopped, until it is resumed. */
 function drained(run: Run, s: Unit): void {
   const cause = s.note?.cause
-  if (s.scope === null && run.paused && cause?.keep !== true) return
+  if (s.scope === null && run.paused) return
   // Nothing will take up the undos of single units that are under way: they end first.
   if (passedPivot(s) && hasUndos(s)) return
   const hasFailed = cause?.failed === true || s.note?.failed === true
@@ -160,21 +160,24 @@ export function undoesItself(u: Unit): boolean {
   return u.scope?.status !== 'stopping' && owes(u) && !passedPivot(u)
 }
 
-/** Whether its effect is there. */
-const hadEffect = (u: Unit): boolean =>
+/** Whether its effect is there, or with 'started' may be. */
+const hadEffect = (u: Unit, compensate: Spec['compensate']): boolean =>
   !isUndone(u) &&
   (outcomeOf(u) === 'completed' ||
     u.succeeded ||
-    (u.spec.compensate === 'started' && u.touched && u.status !== 'skipped'))
+    (compensate === 'started' && u.touched && u.status !== 'skipped'))
 
-const anyEffect = (u: Unit): boolean =>
-  u.units === null ? hadEffect(u) : !isUndone(u) && u.units.some(anyEffect)
+const anyEffect = (u: Unit, compensate: Spec['compensate']): boolean =>
+  u.units === null
+    ? hadEffect(u, compensate)
+    : !isUndone(u) && u.units.some((v) => anyEffect(v, compensate))
 
 /** Is there something to undo? A scope with a compensation of its own is undone as one; any other owes what its units owe. */
 export function owes(u: Unit): boolean {
   if (isUndone(u)) return false
-  if (u.units !== null) return u.spec.compensate === undefined ? u.units.some(owes) : anyEffect(u)
-  return u.kind.owes?.(u) ?? (u.spec.compensate !== undefined && hadEffect(u))
+  const { compensate } = u.spec
+  if (u.units !== null) return compensate === undefined ? u.units.some(owes) : anyEffect(u, compensate)
+  return u.kind.owes?.(u) ?? (compensate !== undefined && hadEffect(u, compensate))
 }
 
 /** Undoes a unit that owes it. One whose undo is under way is taken up. */

@@ -1,5 +1,5 @@
 import { sentence } from '../words.ts'
-import { isKeptFailure, remembered, standingAfter } from './again.ts'
+import { drop, isKeptFailure, remembered, standingAfter } from './again.ts'
 import { ask, setOut } from './life.ts'
 import { retryEnded, retryParked } from './operators.ts'
 import { fail, hasEnded, isUndone, land, note, push, stick, stir, touch } from './outcomes.ts'
@@ -71,7 +71,11 @@ function standIn(run: Run, u: Unit, output: unknown): void {
   u.note = { ...remembered(u), standIn: true, case: output }
   touch(run, u, { output })
   u.scope!.kind.keeps?.(run, u.scope!, u, { output })
-  if (isUndone(u)) u.succeeded = false
+  if (isUndone(u)) {
+    u.succeeded = false
+    // Undone as one, they do not say themselves that nothing of them is left.
+    if (u.units !== null && u.spec.compensate !== undefined) drop(run, u, () => true)
+  }
   u.of = null
   u.undo = null
   u.forward.due = null

@@ -7,12 +7,15 @@ import type { Run, Unit } from './state.ts'
 // What operators do with the undo of a step.
 
 const waitsToUndo = (u: Unit): boolean =>
-  u.status === 'stuck' || (u.status === 'undoing' && u.tries.due !== null)
+  u.status === 'stuck' || (u.status === 'undoing' && !u.flying && (u.tries.due !== null || isHeld(u)))
+
+/** A pause keeps it from being asked. */
+const isHeld = (u: Unit): boolean => u.phase === 'undo' && u.tries.due === null
 
 export function retryUndo(run: Run, u: Unit): Told {
   if (!waitsToUndo(u)) return refuseUndo(run, u, 'retried in its undo')
   if (u.status === 'stuck') run.parked -= 1
-  const { attempt } = u.undo ?? noTries()
+  const attempt = u.undo!.attempt - (isHeld(u) ? 1 : 0)
   u.status = 'undoing'
   Object.assign(u.undo!, { ...noTries(), attempt })
   touch(run, u)

@@ -206,6 +206,8 @@ export class Oracle {
       this.#keep(row)
       if (old !== undefined && old.serial > row.serial) this.#fail(`the serial of ${row.no} went back`)
       if (old !== undefined && old.round > row.round) this.#fail(`the round of ${row.no} went back`)
+      // A stand-in takes the place of what was undone in the same round.
+      if (old?.status === 'undone' && row.status === 'skipped') this.succeeded.delete(effectId(row))
       const name = `${row.scope}/${row.key}:${row.round}`
       const named = this.#named.get(name)
       if (named !== undefined && named !== row.no)

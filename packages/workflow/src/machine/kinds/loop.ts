@@ -1,7 +1,7 @@
 import type { Answer } from '../answers.ts'
 import type { Kind, Spec } from '../kind.ts'
 import { question, wait } from '../life.ts'
-import { complete, note, over, tell, touch } from '../outcomes.ts'
+import { complete, isUndone, note, over, tell, touch } from '../outcomes.ts'
 import { at, begin, birth } from '../scope.ts'
 import type { Run, Unit } from '../state.ts'
 
@@ -42,6 +42,7 @@ export const loop: Kind = {
     if (saysMore(s)) keepMore(u, answer)
   },
   rebirths: true,
+  restarts: (s) => (s.units!.some(isUndone) ? 'anew' : null),
   decides: { because: 'it begins a loop', remedy: 'Retry the run, or skip a round of the loop.' },
   keepsEffects: true,
 }

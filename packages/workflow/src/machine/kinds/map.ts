@@ -38,9 +38,13 @@ export const map: Kind = {
   answered: complete,
   before: () => [],
   keepsEffects: true,
+  restarts: (s) => (s.units!.length > 0 && s.units!.every(neverBegan) ? 'again' : null),
   decides: { because: 'it decides the items of a map', remedy: 'Retry the run, or skip items of the map.' },
   bears: (s) => (s.spec as MapSpec).collects === true,
 }
+
+const neverBegan = (u: Unit): boolean =>
+  u.status === 'pending' || (u.status === 'cancelled' && !u.touched && u.forward.attempt === 0)
 
 /** Begins items in their order, as many as may. With a number in the definition each counts until its end; otherwise those that wait do not. */
 function fill(run: Run, s: Unit): void {
