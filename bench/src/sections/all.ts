@@ -8,6 +8,7 @@ import { flatSection } from './flat/flat.ts'
 import { idleSection } from './idle.ts'
 import { latencySection } from './latency.ts'
 import { limitsSection } from './limits.ts'
+import { machineSection } from './machine.ts'
 import { memorySection } from './memory.ts'
 import { peersSection } from './peers.ts'
 import { perStepSection } from './per-step.ts'
@@ -34,6 +35,7 @@ export const SECTIONS: readonly Section[] = [
   perStepSection,
   scaleSection,
   memorySection,
+  machineSection,
   familiesSection,
   durabilitySection,
   surfacesSection,
