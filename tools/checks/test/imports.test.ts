@@ -86,6 +86,28 @@ describe('the import check', () => {
     expect(violations).toContain(`${file}:2 imports "../${target}": ${sentence}`)
   })
 
+  it.each([
+    ['kinds/loop.ts', 'machine may import base, adapter, not machine/kinds'],
+    ['spec-of-shape.ts', 'machine may import base, adapter, not machine/spec-of-shape'],
+    ['../engine/index.ts', 'machine may import base, adapter, not engine'],
+  ])('refuses that a rule of the run machine imports %s', (target, sentence) => {
+    const file = 'packages/workflow/src/machine/rule.ts'
+
+    const { violations } = check({ [file]: `import type { Thing } from './${target}'` })
+
+    expect(violations).toContain(`${file}:1 imports "./${target}": ${sentence}`)
+  })
+
+  it('allows a kind to import the rules, and what reads a definition to name kinds', () => {
+    const { violations } = check({
+      'packages/workflow/src/machine/state.ts': 'export interface Kind {}',
+      'packages/workflow/src/machine/kinds/loop.ts': "import type { Kind } from '../state.ts'",
+      'packages/workflow/src/machine/spec-of-shape.ts': "import { loop } from './kinds/loop.ts'",
+    })
+
+    expect(violations).toEqual([])
+  })
+
   it('refuses an import of a room by a file at the bottom of the core', () => {
     const { violations } = check({ 'packages/workflow/src/clock.ts': "import './adapter/index.ts'" })
 

@@ -57,6 +57,13 @@ const CORE_ROOMS = [
     mayImport: [...BELOW_THE_ENGINE, ...Object.keys(ENGINE_ROOMS).map((room) => `engine/${room}`)],
   },
   // Pure: the rules of a run, which nothing outside of it is needed to decide.
+  // A kind knows the rules, and no rule knows a kind: only what reads a stored definition names them.
+  { name: 'machine/kinds', files: /^machine\/kinds\//, mayImport: ['base', 'adapter', 'machine'] },
+  {
+    name: 'machine/spec-of-shape',
+    files: /^machine\/spec-of-shape\.ts$/,
+    mayImport: ['base', 'adapter', 'machine', 'machine/kinds'],
+  },
   { name: 'machine', files: /^machine\//, mayImport: ['base', 'adapter'] },
   { name: 'definition', files: /^definition\//, mayImport: ['base', 'options', 'adapter', 'graph'] },
   { name: 'graph', files: /^graph\//, mayImport: ['base', 'options', 'adapter'] },
