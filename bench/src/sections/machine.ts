@@ -71,7 +71,7 @@ function measureHeap(record: Recorder, items: number): void {
   play.open(items)
   const rows = play.stored()
   const before = heapBytes()
-  const run = load(play.row, rows, play.spec)
+  const run = load(play.row, rows, play.spec, { begun: true })
   const bytes = (heapBytes() - before) / run.units.length
   record.add('memory of a unit in flight', { unit: 'bytes', value: bytes })
 }
@@ -105,7 +105,7 @@ class Play {
     this.spec = spec
     const first = start('run', spec)
     this.run = first.run
-    this.row = first.commit.run
+    this.row = first.commit.run!
     for (const row of first.commit.rows) this.rows.set(row.no, row)
     this.fold({ type: 'begin' })
   }
@@ -114,7 +114,7 @@ class Play {
     const out = changes()
     for (const event of events) advance(this.run, event, 1, out)
     const made = commit(this.run)
-    this.row = made.run
+    this.row = made.run ?? this.row
     for (const no of made.drop) this.rows.delete(no)
     for (const row of made.rows) this.rows.set(row.no, row)
     for (const ask of out.dispatch.values()) this.#asks.push(ask)
@@ -125,12 +125,14 @@ class Play {
     return this.#asks.splice(0, count)
   }
 
-  end({ unit, serial }: Ask, items?: number): void {
-    this.fold({ type: 'done', unit, serial, ...(items === undefined ? { output: null } : { items }) })
+  end({ unit, serial }: Ask): void {
+    this.fold({ type: 'done', unit, serial, output: null })
   }
 
-  open(items: number): void {
-    for (const ask of this.take()) this.end(ask, items)
+  /** The map’s handler answers which items there are. */
+  open(count: number): void {
+    const items = Array.from({ length: count }, (_, i) => ({ key: String(i) }))
+    for (const { unit, serial } of this.take()) this.fold({ type: 'done', unit, serial, items })
   }
 
   drain(): void {
@@ -142,7 +144,7 @@ class Play {
   }
 
   load(): void {
-    this.run = load(this.row, this.stored(), this.spec)
+    this.run = load(this.row, this.stored(), this.spec, { begun: true })
   }
 
   takeover(): void {

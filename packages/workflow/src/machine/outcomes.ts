@@ -32,8 +32,11 @@ export function goesForward(u: Unit): boolean {
 
 /** Its row is written at the end of the fold. */
 export function touch(run: Run, u: Unit, payload?: Payload): void {
-  run.out.dirty.add(u)
-  if (payload !== undefined) run.out.payloads.set(u, { ...run.out.payloads.get(u), ...payload })
+  const { dirty, payloads } = run.out
+  dirty.add(u)
+  if (payload === undefined) return
+  const known = payloads.get(u)
+  payloads.set(u, known === undefined ? payload : { ...known, ...payload })
 }
 
 export function note(u: Unit, fields: Partial<Note>): void {
