@@ -1,6 +1,19 @@
 import type { Answer } from './answers.ts'
 import type { MachineEvent } from './events.ts'
-import { complete, fail, forget, isOfScope, land, note, over, skip, stick, stir, touch, undone } from './outcomes.ts'
+import {
+  complete,
+  fail,
+  forget,
+  isOfScope,
+  land,
+  note,
+  over,
+  skip,
+  stick,
+  stir,
+  touch,
+  undone,
+} from './outcomes.ts'
 import { noTries } from './records.ts'
 import type { Phase, Run, Unit } from './state.ts'
 

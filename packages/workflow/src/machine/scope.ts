@@ -168,9 +168,7 @@ const hadEffect = (u: Unit, compensate: Spec['compensate']): boolean =>
     (compensate === 'started' && u.touched && u.status !== 'skipped'))
 
 const anyEffect = (u: Unit, compensate: Spec['compensate']): boolean =>
-  u.units === null
-    ? hadEffect(u, compensate)
-    : !isUndone(u) && u.units.some((v) => anyEffect(v, compensate))
+  u.units === null ? hadEffect(u, compensate) : !isUndone(u) && u.units.some((v) => anyEffect(v, compensate))
 
 /** Is there something to undo? A scope with a compensation of its own is undone as one; any other owes what its units owe. */
 export function owes(u: Unit): boolean {

@@ -25,7 +25,7 @@ export class Oracle {
   readonly undone = new Map<string, number>()
   /** Undos that an operator skipped. */
   readonly skipped = new Set<string>()
-  /** Rounds that failed after their effect. */
+  /** Rounds whose effect is there: their handler returned, or failed after it. */
   readonly succeeded = new Set<string>()
   /** Which unit a scope’s key and round mean. */
   readonly #named = new Map<string, number>()
@@ -87,17 +87,18 @@ export class Oracle {
     return [row, ...this.unitsOf(row.no).flatMap((each) => this.within(each))]
   }
 
-  #hadEffect(row: Row): boolean {
+  /** `compensate`: of the scope that is undone as one, or its own. */
+  #hadEffect(row: Row, compensate = this.specOf(row).compensate): boolean {
     if (row.status === 'undone') return false
     if ((row.of ?? row.status) === 'completed' || this.succeeded.has(effectId(row))) return true
-    return (
-      this.specOf(row).compensate === 'started' && this.touched.has(effectId(row)) && row.status !== 'skipped'
-    )
+    return compensate === 'started' && this.touched.has(effectId(row)) && row.status !== 'skipped'
   }
 
-  #effectWithin(row: Row): boolean {
-    if (!isScope(this.specOf(row))) return this.#hadEffect(row)
-    return row.status !== 'undone' && this.unitsOf(row.no).some((each) => this.#effectWithin(each))
+  #effectWithin(row: Row, compensate: Spec['compensate']): boolean {
+    if (!isScope(this.specOf(row))) return this.#hadEffect(row, compensate)
+    return (
+      row.status !== 'undone' && this.unitsOf(row.no).some((each) => this.#effectWithin(each, compensate))
+    )
   }
 
   hasPivot(row: Row): boolean {
@@ -120,7 +121,7 @@ export class Oracle {
       return row.status === 'undone' ? [] : this.unitsOf(row.no).flatMap((each) => this.owing(each))
     const id = effectId(row)
     const isSettled = row.status === 'undone' || this.undone.has(id) || this.skipped.has(id)
-    return !isSettled && this.#effectWithin(row) ? [row] : []
+    return !isSettled && this.#effectWithin(row, spec.compensate) ? [row] : []
   }
 
   /** Whatever became of a child that was started is undone, unless it is nobody’s or its effects are to stay. */

@@ -171,9 +171,9 @@ export class World {
       const row = this.oracle.rows.get(event.unit)
       if (row === undefined) continue
       const id = effectId(row)
-      if (event.type === 'failed') this.oracle.succeeded.delete(id)
-      else if (this.#wasUndo(event.unit, event.serial))
-        this.oracle.undone.set(id, this.oracle.undone.get(id)! - 1)
+      const isUndo = event.type === 'done' && this.#wasUndo(event.unit, event.serial)
+      if (isUndo) this.oracle.undone.set(id, this.oracle.undone.get(id)! - 1)
+      else this.oracle.succeeded.delete(id)
     }
     // What transactions committed comes before a doubt of their handlers.
     this.takeover(events.filter(({ type }) => type === 'within'))
@@ -270,7 +270,11 @@ export class World {
     }
     if (x < 0.07 * this.#mood) return { type: 'failed', ...of, error: 'for good' }
     if (x < 0.17 * this.#mood) return { type: 'failed', ...of, error: 'tried again', ...this.#retry(0.8) }
-    return { type: 'done', ...of, ...this.#output(phase, row) }
+    const output = this.#output(phase, row)
+    // Also of a unit that was told to stop: its effect is there.
+    if (phase === 'run' && output.due === undefined && isZombie !== true && !this.transacts(unit))
+      oracle.succeeded.add(effectId(row!))
+    return { type: 'done', ...of, ...output }
   }
 
   transacts(unit: number): boolean {
@@ -287,6 +291,7 @@ export class World {
     const key = `${unit}:${within}`
     if (this.outcomes.has(key)) return null
     this.outcomes.set(key, 'committed')
+    this.oracle.succeeded.add(effectId(this.oracle.rows.get(unit)!))
     this.oracle.touched.add(effectId(this.oracle.rows.get(unit)!))
     const { serial: _, ...more } = answer
     return { ...more, type: 'within', within }
