@@ -12,6 +12,8 @@ export interface MailboxSpec extends Spec {
 
 interface Reading {
   next: number
+  /** A message is being handled: neither ended nor told. */
+  isBusy: boolean
 }
 
 const TAKES: ReadonlySet<Unit['status']> = new Set(['pending', 'running', 'waiting', 'open', 'parked'])
@@ -34,16 +36,20 @@ export const mailbox: Kind = {
         ...(from === undefined ? {} : { note: { from } }),
       })
     }
-    if (s.status === 'open' && s.mem !== null && s.alive === 0) next(run, s)
+    if (s.status === 'open' && s.mem !== null) next(run, s)
     return s.status === 'pending' ? { result: 'kept' } : DELIVERED
   },
   open(run, s) {
-    s.mem = { next: 0 } satisfies Reading
+    s.mem = { next: 0, isBusy: false } satisfies Reading
     next(run, s)
   },
-  ended: next,
+  ended(run, s) {
+    readingOf(s).isBusy = false
+    next(run, s)
+  },
   idle(run, s) {
-    if (isClosed(s)) complete(run, s, { output: { messages: s.units!.length } })
+    if (isClosed(s) && readingOf(s).next === s.units!.length)
+      complete(run, s, { output: { messages: s.units!.length } })
   },
   before: (s, u) => ((u.key as number) > 0 ? [s.units![(u.key as number) - 1]!] : []),
   gives: ['from'],
@@ -55,9 +61,13 @@ export const mailbox: Kind = {
   },
 }
 
+const readingOf = (s: Unit) => s.mem as Reading
+
 function next(run: Run, s: Unit): void {
-  const reading = s.mem as Reading
+  const reading = readingOf(s)
+  if (reading.isBusy) return
   if (reading.next < s.units!.length) {
+    reading.isBusy = true
     reading.next += 1
     begin(run, s.units![reading.next - 1]!)
   } else if (s.alive === 0) mailbox.idle!(run, s)
