@@ -7,10 +7,13 @@ import { stop } from './stop.ts'
 export function digest(run: Run): void {
   const { agenda } = run
   for (let i = 0; i < agenda.length; i++) {
-    const { unit, does, cause } = agenda[i]!
-    if (does === 'end') digestEnd(run, unit)
-    else if (does === 'told') digestTold(run, unit)
-    else if (does === 'stop') stop(run, unit, cause)
+    const entry = agenda[i]!
+    const { unit, does, cause } = entry
+    if (does === 'end') {
+      if (unit.ending === entry) digestEnd(run, unit)
+    } else if (does === 'told') {
+      if (unit.telling === entry) digestTold(run, unit)
+    } else if (does === 'stop') stop(run, unit, cause)
     // It may have been stopped meanwhile.
     else if (unit.status === 'open') enter(run, unit)
     else if (unit.status === 'stopping' && isEntered(unit)) look(run, unit)
@@ -19,7 +22,7 @@ export function digest(run: Run): void {
 }
 
 function digestEnd(run: Run, u: Unit): void {
-  u.isEnding = false
+  u.ending = null
   const s = u.scope
   if (undoesItself(u)) {
     // At the end of a pause it is taken up again.
@@ -48,6 +51,6 @@ function lookAbove(run: Run, u: Unit): void {
 
 /** Its scope goes on, while units of it are still under way. */
 function digestTold(run: Run, u: Unit): void {
-  u.isTelling = false
+  u.telling = null
   if (u.scope?.status === 'open') u.scope.kind.ended!(run, u.scope, u)
 }

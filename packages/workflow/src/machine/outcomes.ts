@@ -50,16 +50,16 @@ export function forget(u: Unit, name: keyof Note): void {
 
 /** It has ended, or its undo has. */
 export function push(run: Run, unit: Unit): void {
-  if (unit.isEnding) return
-  unit.isEnding = true
-  run.agenda.push({ unit, does: 'end' })
+  if (unit.ending !== null) return
+  unit.ending = { unit, does: 'end' }
+  run.agenda.push(unit.ending)
 }
 
 /** Its scope is told that it has completed, before all of its units have ended. */
 export function tellScope(run: Run, unit: Unit): void {
-  if (unit.isTelling) return
-  unit.isTelling = true
-  run.agenda.push({ unit, does: 'told' })
+  if (unit.telling !== null) return
+  unit.telling = { unit, does: 'told' }
+  run.agenda.push(unit.telling)
 }
 
 /** Whatever it has done stays. */

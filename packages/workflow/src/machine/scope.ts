@@ -72,6 +72,8 @@ export function enter(run: Run, s: Unit): void {
   for (const u of s.units!) {
     u.held = false
     u.isResting = false
+    u.ending = null
+    u.telling = null
     u.aside = s.status === 'stopping' && isTakenUp(u)
   }
   if (s.status === 'open') s.kind.open!(run, s)

@@ -71,9 +71,9 @@ export class Unit {
   aside = false
   /** The row with this ask was committed before the handler was called. */
   recorded = false
-  /** Its end, or what it tells of itself, is still to be digested in this fold. */
-  isEnding = false
-  isTelling = false
+  /** Its end, or what it tells of itself, that is still to be digested in this fold. Its scope forgets it when it is entered anew. */
+  ending: Entry | null = null
+  telling: Entry | null = null
   /** It waits for mail or a time of its own, and is not busy. */
   isResting = false
   /** The status and the serial that the row has. */
