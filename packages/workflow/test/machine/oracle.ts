@@ -215,7 +215,8 @@ export class Oracle {
         this.#fail(`key ${name} of ${named} is used again by ${row.no}`)
       this.#named.set(name, row.no)
       this.#clock += 1
-      if (old === undefined) this.bornAt.set(row.no, this.#clock)
+      const isCalledAgain = old?.note?.['after'] === undefined && row.note?.['after'] !== undefined
+      if (old === undefined || isCalledAgain) this.bornAt.set(row.no, this.#clock)
       if (isEnded(row) && !(old !== undefined && isEnded(old))) this.endedAt.set(row.no, this.#clock)
       if (!isEnded(row) && row.status !== 'undoing' && row.status !== 'stuck') this.endedAt.delete(row.no)
     }

@@ -20,7 +20,8 @@ interface Recording {
 }
 
 const nthOf = (u: Unit) => u.note?.['nth'] as number | undefined
-const afterOf = (u: Unit) => u.note?.['after'] as number
+const isCalled = (u: Unit): boolean => u.status !== 'pending' || u.note?.['after'] !== undefined
+const afterOf = (u: Unit) => (u.note?.['after'] ?? 0) as number
 const memOf = (s: Unit): Recording => {
   s.mem ??= {}
   return s.mem as Recording
@@ -28,7 +29,8 @@ const memOf = (s: Unit): Recording => {
 
 /**
  * A function of the user’s that opens units as it goes. Its body is a handler; it begins anew at each takeover, and its calls are answered from the rows. A
- * unit keeps how many had ended at its birth (`after`) and the how many-th it was to end (`nth`): its place in time.
+ * unit keeps how many had ended when it was called (`after`) and the how many-th it was to end (`nth`): its place in time. One that runs again waits until it
+ * is called again.
  */
 export const recorded: Kind = {
   name: 'function',
@@ -37,18 +39,18 @@ export const recorded: Kind = {
   open(run, s) {
     s.mem = { ended: s.units!.reduce((most, u) => Math.max(most, nthOf(u) ?? 0), 0) } satisfies Recording
     if (s.note?.['returned'] !== true) question(run, s, 'body')
-    for (const u of s.units!) begin(run, u)
+    for (const u of s.units!) if (isCalled(u)) begin(run, u)
   },
   call(run, s, { serial, key, kind }) {
     if (!s.flying || s.serial !== serial) return
     const known = at(s, key)
-    if (known === undefined) {
-      const u = birth(run, s, key, recorded.specOf!(s.spec, key)!, {
-        note: { after: memOf(s).ended },
-      })
-      begin(run, u)
-    } else if (known.kind.name !== kind) park(run, s, 'diverged')
-    else if (hasEnded(known) || known.note?.told === true) tell(run, s, known)
+    if (known !== undefined && known.kind.name !== kind) return park(run, s, 'diverged')
+    const u = known ?? birth(run, s, key, recorded.specOf!(s.spec, key)!)
+    if (hasEnded(u) || u.note?.told === true) return tell(run, s, u)
+    if (isCalled(u)) return
+    note(u, { after: memOf(s).ended })
+    touch(run, u)
+    begin(run, u)
   },
   answered(run, s, { calls, output }) {
     // It did not call what it had called before.
@@ -78,7 +80,6 @@ export const recorded: Kind = {
   },
   bears: () => true,
   rebirths: true,
-  gives: ['after'],
 }
 
 /** By what the function counts, which is made anew whenever it is entered. */
