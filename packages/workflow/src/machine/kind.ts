@@ -76,7 +76,7 @@ export interface Kind {
   rests?(run: Run, s: Unit): void
   /** A call of a function’s body. */
   call?(run: Run, s: Unit, event: Extract<MachineEvent, { readonly type: 'call' }>): void
-  /** What it gives its units at birth: their notes keep it when they run again. */
+  /** What it gives its units: their notes keep it when they run again. */
   readonly gives?: readonly string[]
   /** What its note keeps when it runs again. */
   remembers?(u: Unit): Note | null

@@ -215,7 +215,7 @@ export class Oracle {
         this.#fail(`key ${name} of ${named} is used again by ${row.no}`)
       this.#named.set(name, row.no)
       this.#clock += 1
-      const isCalledAgain = old?.note?.['after'] === undefined && row.note?.['after'] !== undefined
+      const isCalledAgain = old?.note?.['called'] === undefined && row.note?.['called'] === true
       if (old === undefined || isCalledAgain) this.bornAt.set(row.no, this.#clock)
       if (isEnded(row) && !(old !== undefined && isEnded(old))) this.endedAt.set(row.no, this.#clock)
       if (!isEnded(row) && row.status !== 'undoing' && row.status !== 'stuck') this.endedAt.delete(row.no)

@@ -1,6 +1,6 @@
 import type { Kind, Spec } from '../kind.ts'
 import { question } from '../life.ts'
-import { complete, hasEnded, note, outcomeOf, park, touch } from '../outcomes.ts'
+import { complete, forget, hasEnded, note, outcomeOf, park, touch } from '../outcomes.ts'
 import { at, begin, birth } from '../scope.ts'
 import type { Run, Unit } from '../state.ts'
 
@@ -19,8 +19,9 @@ interface Recording {
   ended?: number
 }
 
+const endsOf = (s: Unit) => (s.note?.['ends'] ?? 0) as number
 const nthOf = (u: Unit) => u.note?.['nth'] as number | undefined
-const isCalled = (u: Unit): boolean => u.status !== 'pending' || u.note?.['after'] !== undefined
+const isCalled = (u: Unit): boolean => u.status !== 'pending' || u.note?.['called'] === true
 const afterOf = (u: Unit) => (u.note?.['after'] ?? 0) as number
 const memOf = (s: Unit): Recording => {
   s.mem ??= {}
@@ -37,7 +38,8 @@ export const recorded: Kind = {
   named: true,
   specOf: (spec, key) => (spec as FunctionSpec).steps[String(key).split('#')[0]!],
   open(run, s) {
-    s.mem = { ended: s.units!.reduce((most, u) => Math.max(most, nthOf(u) ?? 0), 0) } satisfies Recording
+    const ended = s.units!.reduce((most, u) => Math.max(most, nthOf(u) ?? 0), endsOf(s))
+    s.mem = { ended } satisfies Recording
     if (s.note?.['returned'] !== true) question(run, s, 'body')
     for (const u of s.units!) if (isCalled(u)) begin(run, u)
   },
@@ -48,7 +50,13 @@ export const recorded: Kind = {
     const u = known ?? birth(run, s, key, recorded.specOf!(s.spec, key)!)
     if (hasEnded(u) || u.note?.told === true) return tell(run, s, u)
     if (isCalled(u)) return
-    note(u, { after: memOf(s).ended })
+    if (nthOf(u) !== undefined) {
+      // It ends another time. No number is given twice.
+      note(s, { ends: memOf(s).ended })
+      touch(run, s)
+      forget(u, 'nth')
+    }
+    note(u, { after: memOf(s).ended, called: true })
     touch(run, u)
     begin(run, u)
   },
@@ -80,6 +88,8 @@ export const recorded: Kind = {
   },
   bears: () => true,
   rebirths: true,
+  gives: ['after', 'nth'],
+  remembers: (s) => (endsOf(s) > 0 ? { ends: endsOf(s) } : null),
 }
 
 /** By what the function counts, which is made anew whenever it is entered. */
