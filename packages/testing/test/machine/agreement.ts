@@ -28,7 +28,6 @@ export async function play(definition: Definition, next: History): Promise<Playe
   const machine = new Machine(definition, today.runId, await today.now())
   const roundsBehind = new Map<string, number>()
   const released = new Set<string>()
-  let [wasRetried, wasCancelledInPause] = [false, false]
   let before: View | null = null
   try {
     for (let n = 0; ; n += 1) {
@@ -38,26 +37,13 @@ export async function play(definition: Definition, next: History): Promise<Playe
       const pending = machine.pending
       const replies = happening === null ? [] : [await today.apply(happening), await machine.apply(happening)]
       const action = happening?.does === 'operate' ? happening.action : undefined
-      if (happening?.does === 'release') released.add(happening.unit)
-      wasRetried ||= action === 'retry' || action === 'retryStep'
-      wasCancelledInPause ||= before?.run === 'paused' && (action === 'cancel' || action === 'abandon')
+      for (const unit of notBegun(happening, before)) released.add(unit)
       const sides = {
         today: { ...(await today.view()), reply: replies[0] },
         machine: { ...(await machine.view()), reply: replies[1] },
       }
-      if (action === 'retry') fallBehind(roundsBehind, pending, sides)
-      const moment: Moment = {
-        ...{
-          definition,
-          happening,
-          before,
-          wasRetried,
-          wasCancelledInPause,
-          released,
-          roundsBehind,
-          ...sides,
-        },
-      }
+      if (action !== undefined && REOPENING.has(action)) fallBehind(roundsBehind, pending, sides)
+      const moment: Moment = { definition, happening, before, released, roundsBehind, ...sides }
       log.push(`     today   ${shown(moment.today)}`, `     machine ${shown(moment.machine)}`)
       const parted = partingAt(moment)
       if (parted !== undefined) return { log: [...log, parted], differs: undefined, happenings: n }
@@ -70,7 +56,17 @@ export async function play(definition: Definition, next: History): Promise<Playe
   }
 }
 
-// mended later: 13
+/** Units whose handler was not called, although an attempt of theirs has ended. */
+function notBegun(happening: Happening | null, before: View | null): readonly string[] {
+  if (happening?.does === 'release') return [happening.unit]
+  const decides = (unit: string) => before?.asks[unit]?.phase === 'decide'
+  if (happening?.does === 'lose') return decides(happening.unit) ? [happening.unit] : []
+  return happening?.does === 'takeover' ? Object.keys(before?.asks ?? {}).filter(decides) : []
+}
+
+/** They make a run go forward again that has ended. */
+const REOPENING: ReadonlySet<string> = new Set(['retry', 'retryStep', 'skipStep'])
+
 function fallBehind(
   behind: Map<string, number>,
   pending: ReadonlySet<string>,
@@ -99,6 +95,6 @@ function firstDifference(today: Side, machine: Side): string | undefined {
 }
 
 /** Whether a step of a paused run waits for its turn or for the resumption is for readers to tell. */
-const waits = (word: unknown): boolean => word === 'ready' || word === 'pending'
+const waits = (word: unknown): boolean => word === 'ready' || word === 'pending' || word === 'waiting'
 
 const shown = (value: unknown): string => JSON.stringify(value) ?? 'nothing'

@@ -1,14 +1,17 @@
-import { MENDED_LATER } from './mended-later.ts'
+import type { Definition } from './definitions.ts'
 import {
   type Difference,
   isAnswer,
+  isRefused,
   itemsEnded,
   type Moment,
   phaseIn,
   type Side,
+  withAsks,
   withUnits,
   withWordsOf,
 } from './moment.ts'
+import type { Reply } from './view.ts'
 
 /** All differences that are intended. The numbers are those of the rules. */
 const INTENDED: readonly Difference[] = [
@@ -52,9 +55,40 @@ const INTENDED: readonly Difference[] = [
       }),
   },
   {
+    why: '80: a map or a loop is one unit. Today it is two rows: a refusal speaks of one of them, and each counts its own attempts.',
+    parts: ({ happening, today, machine, definition }) =>
+      happening?.does === 'operate' &&
+      'unit' in happening &&
+      isMap(definition, happening.unit) &&
+      isRefused(today.reply) &&
+      machine.reply === 'done',
+    expects: (today, moment) => withWordsOfMap(withAttemptsOfMaps(today, moment), moment),
+  },
+  {
+    why: '115: what only a pause holds is ready, and can be retried and skipped. Today it waits for the steps it depends on.',
+    parts: ({ before, today, machine }) =>
+      before?.run === 'paused' &&
+      JSON.stringify(today.reply ?? '').includes('it waits for the steps it depends on') &&
+      machine.reply === 'done',
+  },
+  {
+    why: '1a: what never began keeps its round, of which no key was used, when what it builds on runs anew. Today it has another.',
+    expects: (today, { roundsBehind }) =>
+      withAsks(today, (name, ask) => {
+        const map = name.split('[')[0]!
+        return { ...ask, round: ask.round - (roundsBehind.get(name) ?? roundsBehind.get(map) ?? 0) }
+      }),
+  },
+  {
+    why: 'A refusal says of a step how it is: what will be undone later has still completed, what a pause holds is ready, and what must run again before it was not always undone.',
+    expects: (today, { machine }) =>
+      wordless(today.reply) === wordless(machine.reply) ? withWordsOf(today, machine) : today,
+  },
+  {
     why: 'There are no relays: what only keeps the order of an undo has its forward status in a refusal.',
     expects: (today, { machine }) =>
-      JSON.stringify(today.reply ?? '').includes('it has nothing to undo')
+      /it has nothing to undo|it is undone after/.test(JSON.stringify(today.reply ?? '')) &&
+      isRefused(machine.reply)
         ? withWordsOf(today, machine)
         : today,
   },
@@ -82,14 +116,34 @@ const INTENDED: readonly Difference[] = [
   },
 ]
 
-const ALL = [...INTENDED, ...MENDED_LATER]
+const isMap = ({ shape }: Definition, unit: string): boolean =>
+  shape.steps.some(({ name, kind }) => name === unit && kind === 'join')
+
+function withWordsOfMap(today: Side, { happening, machine, definition }: Moment): Side {
+  const isOfMap = happening?.does === 'operate' && 'unit' in happening && isMap(definition, happening.unit)
+  return isOfMap && isRefused(today.reply) && isRefused(machine.reply) ? withWordsOf(today, machine) : today
+}
+
+function withAttemptsOfMaps(today: Side, { machine, definition }: Moment): Side {
+  return withAsks(today, (name, ask) =>
+    ask.phase === 'open' && isMap(definition, name)
+      ? { ...ask, attempt: machine.asks[name]?.attempt ?? 0 }
+      : ask,
+  )
+}
+
+const wordless = (reply: Reply | undefined): string =>
+  JSON.stringify(reply ?? null)
+    .replaceAll(/it is [a-z_]+/g, '')
+    .replaceAll(/That is .*/g, '')
+    .replaceAll('were undone and must run again', 'must run again')
 
 /** What the machine says according to today’s engine and the list of differences. */
 export function expectedOf(moment: Moment): Side {
-  return ALL.reduce((today, { expects }) => expects?.(today, moment) ?? today, moment.today)
+  return INTENDED.reduce((today, { expects }) => expects?.(today, moment) ?? today, moment.today)
 }
 
 /** Why the engines go separate ways now; undefined: they do not. */
 export function partingAt(moment: Moment): string | undefined {
-  return ALL.find(({ parts }) => parts?.(moment) === true)?.why
+  return INTENDED.find(({ parts }) => parts?.(moment) === true)?.why
 }

@@ -69,8 +69,7 @@ function operated(random: Random, { run, units }: View): Happening {
   const isOver = ['failed', 'compensated', 'cancelled'].includes(run)
   const action = random.weighted({
     ...{ pause: 10, resume: run === 'paused' ? 40 : 4, cancel: 5, abandon: 3, retry: isOver ? 30 : 3 },
-    // mended later: 4, as often as in a run that goes on.
-    ...{ retryStep: isOver ? 1 : 10, skipStep: isOver ? 1 : 10, giveUpStep: 6 },
+    ...{ retryStep: 10, skipStep: 10, giveUpStep: 6 },
     ...(run.startsWith('compensat') || run === 'paused'
       ? { retryCompensation: 15, skipCompensation: 12 }
       : { retryCompensation: 2, skipCompensation: 2 }),

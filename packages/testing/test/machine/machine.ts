@@ -1,3 +1,4 @@
+import type { Answer, MailIn } from '../../../workflow/src/machine/answers.ts'
 import {
   type Answered,
   advance,
@@ -5,12 +6,10 @@ import {
   commit,
   type MachineEvent,
   type Run,
-  type Spec,
   start,
 } from '../../../workflow/src/machine/index.ts'
-import type { GraphSpec, StepSpec } from '../../../workflow/src/machine/kinds/graph.ts'
 import { specOfShape } from '../../../workflow/src/machine/spec-of-shape.ts'
-import type { MailIn, Unit } from '../../../workflow/src/machine/state.ts'
+import type { Unit } from '../../../workflow/src/machine/state.ts'
 import type { Definition } from './definitions.ts'
 import { type Engine, type Happening, type Reply, STAND_IN, type View, WAIT_MS } from './view.ts'
 import { nameOf, viewOfMachine } from './view-of-machine.ts'
@@ -26,7 +25,7 @@ export class Machine implements Engine {
     this.#definition = definition
     this.#now = now
     this.#startedAt = now
-    this.#run = start(runId, specOf(definition)).run
+    this.#run = start(runId, specOfShape(definition.shape)).run
     this.#run.now = now
     this.#fold({ type: 'begin' })
     this.#rest()
@@ -89,24 +88,28 @@ export class Machine implements Engine {
       case 'tryAgain':
         return this.#fold({ type: 'failed', ...of, error: 'again', retryAt: this.#now + happening.delayMs })
       case 'release':
-        return this.#fold({ type: 'unbegun', ...of })
+        return this.#fold({ type: 'released', ...of, called: false })
       case 'lose':
         return this.#fold({ type: 'lost', ...of })
     }
   }
 
-  #answerOf(u: Unit, { yes, items, output, laterMs }: Extract<Happening, { does: 'complete' }>) {
+  #answerOf(u: Unit, { yes, items, output, laterMs }: Extract<Happening, { does: 'complete' }>): Answer {
     const kind = this.#kindOf(u)
-    if (u.scope!.kind.name === 'loop' && u.phase === 'run') return this.#roundEnd(!yes, laterMs)
+    if (u.scope!.kind.name === 'loop' && u.phase === 'run') return this.#roundEnd(output, !yes, laterMs)
     if (u.phase === 'decide') return { yes }
-    if (u.phase === 'open') return kind === 'sleep' ? { due: this.#now + WAIT_MS } : { items }
+    if (u.phase === 'open') return kind === 'sleep' ? { due: this.#now + WAIT_MS } : this.#opening(u, items)
     if (u.phase === 'run' && kind === 'poll' && !yes) return { due: this.#now + WAIT_MS }
     return { output }
   }
 
-  // mended later: the end of a round is `more` and `nextAt` on the event; until then its output says so.
-  #roundEnd(more: boolean, delayMs: number) {
-    return { output: { more, delayMs }, more, ...(delayMs > 0 ? { nextAt: this.#now + delayMs } : {}) }
+  #roundEnd(output: string, more: boolean, delayMs: number): Answer {
+    return { output, more, ...(delayMs > 0 ? { nextAt: this.#now + delayMs } : {}) }
+  }
+
+  #opening({ key }: Unit, count: number): Answer {
+    const window = this.#definition.code.get(String(key))!.concurrency ?? null
+    return { items: Array.from({ length: count }, (_, n) => ({ key: String(n) })), window }
   }
 
   /** Of a step in the shape, where a poll is told apart. */
@@ -126,6 +129,8 @@ export class Machine implements Engine {
         return this.#fold({ type: happening.action })
       case 'skipStep':
         return this.#fold({ type: 'skipStep', unit: this.#unit(happening.unit).no, output: STAND_IN })
+      case 'giveUpStep':
+        return this.#fold({ type: 'giveUp', unit: this.#unit(happening.unit).no, reason: 'chance' })
       default:
         return this.#fold({ type: STEP_EVENTS[happening.action], unit: this.#unit(happening.unit).no })
     }
@@ -149,9 +154,10 @@ export class Machine implements Engine {
       const due = this.#units.filter((u) => isDue(u, this.#now) && !this.#run.paused).toSorted(byDue)
       this.#fold(...due.map((u) => ({ type: 'due' as const, unit: u.no })))
       const asked = this.#units.filter(
-        ({ flying, phase, kind }) => flying && phase === 'open' && kind.name === 'signal',
+        ({ flying, phase, kind }) =>
+          flying && (AT_ONCE.has(phase) || (phase === 'open' && OPENED_AT_ONCE.has(kind.name))),
       )
-      for (const u of asked) this.#fold(this.#waits(u))
+      for (const u of asked) this.#fold(this.#ofOwner(u))
       isMoved = due.length + asked.length > 0
     }
   }
@@ -160,12 +166,18 @@ export class Machine implements Engine {
     return this.#run.units.filter((u) => u !== undefined)
   }
 
-  #waits({ no: unit, serial, key }: Unit): MachineEvent {
+  /** What an owner answers without a handler of the user’s. */
+  #ofOwner({ no: unit, serial, key, phase, kind }: Unit): MachineEvent {
+    if (kind.name === 'loop') return { type: 'done', unit, serial }
+    if (phase === 'gather') return { type: 'done', unit, serial, output: null }
+    if (phase === 'timeout') return { type: 'failed', unit, serial, error: 'timeout' }
     const { timeoutMs } = this.#definition.code.get(String(key))!
     return { type: 'done', unit, serial, due: timeoutMs === undefined ? null : this.#now + timeoutMs }
   }
 }
 
+const OPENED_AT_ONCE: ReadonlySet<string> = new Set(['signal', 'loop'])
+const AT_ONCE: ReadonlySet<string | null> = new Set(['gather', 'timeout'])
 const isDue = ({ tries: { due } }: Unit, now: number): boolean => due !== null && due <= now
 const byDue = (one: Unit, other: Unit): number => one.tries.due! - other.tries.due!
 
@@ -176,24 +188,15 @@ const mailOf = ({ rejects }: Extract<Happening, { does: 'signal' }>): MailIn =>
 
 const STEP_EVENTS = {
   retryStep: 'retryStep',
-  giveUpStep: 'giveUp',
   retryCompensation: 'retryUndo',
   skipCompensation: 'skipUndo',
 } as const
 
 function replyOf(answered: Answered): Reply | undefined {
   if (answered === undefined) return undefined
+  if ('result' in answered)
+    return answered.result === 'delivered' || answered.result === 'kept' ? 'done' : 'unchanged'
   if ('changed' in answered) return answered.changed ? 'done' : 'unchanged'
   const { what, remedy } = answered.refused
   return { refused: remedy === undefined ? what : `${what} ${remedy}` }
-}
-
-/** The shape as the machine reads it, and what only the code says. */
-function specOf({ shape, code }: Definition): Spec {
-  const read = specOfShape(shape)
-  const steps = read.steps.map((step): StepSpec => {
-    const { concurrency } = code.get(step.name)!
-    return concurrency === undefined ? step : ({ ...step, concurrency } as StepSpec)
-  })
-  return { ...read, steps, byName: new Map(steps.map((step) => [step.name, step])) } as GraphSpec
 }

@@ -14,11 +14,7 @@ export interface Moment {
   readonly before: View | null
   readonly today: Side
   readonly machine: Side
-  /** An operator let something run again. */
-  readonly wasRetried: boolean
-  /** An operator cancelled the run while it was paused. */
-  readonly wasCancelledInPause: boolean
-  /** Units of which an attempt was released before its handler began. */
+  /** Units of which an attempt has ended whose handler was not called. */
   readonly released: ReadonlySet<string>
   /** By how many rounds a unit of the machine is behind. */
   readonly roundsBehind: ReadonlyMap<string, number>
@@ -42,25 +38,8 @@ export function isAnswer<Does extends Answer['does']>(
   return happening?.does === does
 }
 
-type Operation = Extract<Happening, { does: 'operate' }>
-
-export function isAction(happening: Happening | null, ...actions: readonly Operation['action'][]): boolean {
-  return happening?.does === 'operate' && actions.includes(happening.action)
-}
-
 export const phaseIn = (view: View | null, unit: string): string | undefined => view?.asks[unit]?.phase
-export const isEnded = (view: View | null): boolean =>
-  ['completed', 'failed', 'compensated', 'cancelled'].includes(view?.run ?? '')
 export const isRefused = (reply: Reply | undefined): boolean => typeof reply === 'object'
-
-/** Stopped, and under way. In a pause only the cancelled steps tell. */
-export const isStopped = (view: View | null): boolean =>
-  view?.run === 'compensating' ||
-  (view?.run === 'paused' &&
-    Object.values(view.units).some((word) => word === 'cancelled' || word === 'failed'))
-
-export const wordless = (reply: Reply | undefined): string =>
-  JSON.stringify(reply).replaceAll(/it is [a-z_]+|These have failed for good.*/g, '')
 
 /** Both refuse, in other words. */
 export function withWordsOf(today: Side, machine: Side): Side {
@@ -89,6 +68,3 @@ export function withAsks(
   const asks = Object.entries(side.asks).map(([name, ask]) => [name, to(name, ask)] as const)
   return { ...side, asks: Object.fromEntries(asks) }
 }
-
-/** The unit of a step of a shape. */
-export const unitOf = (step: string): string => step.replace('[]', '')

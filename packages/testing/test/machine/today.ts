@@ -264,12 +264,7 @@ export class Today implements Engine {
 
   /** The names of steps as those of units. */
   #unitsIn(text: string): string {
-    return text.replaceAll(/"([a-g])\[(\d*)\]"/g, (_, name: string, place: string) => {
-      if (place === '') return `"${name}"`
-      const isLoop = this.#shape.steps.some((step) => step.name === `${name}[]` && step.kind === 'repeat')
-      // mended later: 8, the machine counts rounds from 0.
-      return `"${name}[${isLoop ? Number(place) - 1 : place}]"`
-    })
+    return text.replaceAll(/"([a-g])\[\]"/g, '"$1"')
   }
 
   /** A handler that an operator gave up holds its step no more. */

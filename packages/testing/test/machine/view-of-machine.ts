@@ -1,12 +1,6 @@
-import {
-  goesForward,
-  hasEnded,
-  isEntered,
-  isUndone,
-  outcomeOf,
-} from '../../../workflow/src/machine/outcomes.ts'
-import { shownStatus } from '../../../workflow/src/machine/refusals.ts'
+import { hasEnded, isEntered, isUndone, outcomeOf } from '../../../workflow/src/machine/outcomes.ts'
 import { owes } from '../../../workflow/src/machine/scope.ts'
+import { shownStatus } from '../../../workflow/src/machine/shown.ts'
 import type { Run, Unit } from '../../../workflow/src/machine/state.ts'
 import type { Ask, AskPhase, View } from './view.ts'
 
@@ -61,14 +55,12 @@ function isUndoneLater(u: Unit): boolean {
 function wordOf(u: Unit): string {
   if (u.units !== null && u.spec.compensate === undefined && (u.of !== null || hasEnded(u)))
     return outcomeOf(u)
-  // Its row stays pending when its scope stops.
-  if (u.status === 'pending') return goesForward(u) ? 'pending' : 'cancelled'
   if (isUndoneLater(u)) return 'compensating'
   // What is left of it only drains.
   if (isEntered(u) && u.status === 'stopping') return 'cancelled'
   // Between two tries it is ready; a poll waits between its checks.
   if (u.status === 'waiting' && (u.phase === null || (u.phase !== 'wait' && u.forward.failures > 0)))
     return 'ready'
-  if (u.status === 'waiting' && u.note?.['mail'] !== undefined) return 'ready'
+  if (u.status === 'waiting' && u.note?.['signal'] !== undefined) return 'ready'
   return shownStatus(u)
 }

@@ -112,7 +112,7 @@ export function isKeptFailure(u: Unit): boolean {
 export function buildsOnRedone(u: Unit): boolean {
   return scopesOf(u).some((s) => {
     const x = within(s, u)!
-    if (x !== u && isWhole(x, false)) return true
+    if ((x !== u && isWhole(x, false)) || (s.kind.restarts?.(s) ?? null) !== null) return true
     const redo = x === u ? redosIn(s, { stoodIn: u }) : redosIn(s)
     return s.kind.before!(s, x).some((p) => redo.get(p) !== null)
   })
@@ -146,7 +146,7 @@ export function reset(run: Run, u: Unit, isAnew: boolean, wanted: Unit | null = 
   // Keys change only after an undo, and for what builds on what is not there any more.
   if (hasNewRound) nextRound(u)
   else Object.assign(u.forward, { failures: 0, losses: 0, kills: 0, due: null, series: null })
-  const isDecided = u.note?.decided === true && u.status !== 'skipped' && !isAnew && !isGone
+  const isDecided = u.note?.decided === true && u.status !== 'skipped' && !isAnew && !hasNewRound
   goForward(u)
   if (isDecided) note(u, { decided: true })
   if (!hasNewRound && phase !== null && u.forward.attempt > 0) note(u, { tried: phase })

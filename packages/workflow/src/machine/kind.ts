@@ -43,6 +43,8 @@ export interface Kind {
   owes?(u: Unit): boolean
   /** It runs again in its round, even if what it builds on was undone. */
   stays?(u: Unit): boolean
+  /** It waits in `wait`, and what it waits for has come. */
+  hasCome?(u: Unit): boolean
   /** Its units are decided again, in another round or in the same one; null: it goes on with those that it has. */
   restarts?(s: Unit): 'anew' | 'again' | null
   /** It waits in `wait`, and is to look again. False: it cannot. */

@@ -126,14 +126,21 @@ function answered(run: Run, u: Unit, answer: Answer): void {
     case 'run':
       u.touched = true
       if (answer.due === undefined) return complete(run, u, answer)
-      if (u.status === 'stopping') return over(run, u, 'cancelled')
+      if (u.status === 'stopping') return forgo(run, u)
       Object.assign(u.forward, noTries())
       return wait(run, u, answer.due)
     default:
-      if (u.status === 'stopping') return over(run, u, 'cancelled')
+      if (u.status === 'stopping')
+        return phase === 'open' && u.units === null ? forgo(run, u) : over(run, u, 'cancelled')
       if (phase === 'open') return open(run, u, answer)
       return u.kind.answered?.(run, u, answer)
   }
+}
+
+/** It is not to wait any more. Its handler has answered: another time it is asked anew. */
+function forgo(run: Run, u: Unit): void {
+  Object.assign(u.forward, noTries())
+  over(run, u, 'cancelled')
 }
 
 /** Its handler was called, so it has left its line. */

@@ -119,9 +119,9 @@ export function refuseStanding(run: Run, u: Unit): Told {
   return refuseStep(run, u, 'retried', because)
 }
 
-/** Its handler is to say what it opens. */
-const isDeciding = ({ units, phase }: Unit): boolean =>
-  units !== null && (phase === 'decide' || phase === 'open')
+/** Its handler is to say what it opens, or was when it ended. */
+const isDeciding = ({ status, phase }: Unit): boolean =>
+  status === 'pending' || phase === 'decide' || phase === 'open'
 
 /** Why a step cannot be skipped in a run that goes on; null if it can. */
 export function refuseSkip(run: Run, u: Unit): Told | null {
@@ -201,13 +201,22 @@ export function refuseUndo(run: Run, u: Unit, participle: string): Told {
     const remedy = 'Its explanation tells what those wait for.'
     return refuseStep(run, u, participle, `it is undone after ${quoted(earlier)}`, remedy)
   }
-  const stuck = run.units.filter((v): v is Unit => v?.status === 'stuck')
+  const stuck = run.units.filter((v): v is Unit => v?.status === 'stuck').toSorted(byPlace)
   const remedy =
     stuck.length === 0
       ? 'No undo of this run has failed for good.'
       : `These have failed for good: ${quoted(stuck)}.`
   return refuseStep(run, u, participle, `it is ${shownStatus(u)}`, remedy)
 }
+
+/** In the order of the definition: units within a step stand with it. */
+function byPlace(one: Unit, other: Unit): number {
+  const [path, otherPath] = [placeOf(one), placeOf(other)]
+  for (const [depth, no] of path.entries()) if (no !== otherPath[depth]) return no - (otherPath[depth] ?? -1)
+  return -1
+}
+
+const placeOf = (u: Unit): readonly number[] => (u.scope === null ? [] : [...placeOf(u.scope), u.no])
 
 /** What the undo of a unit waits for: undos of its scope, or of a scope above that comes before it. */
 function undoneBefore(u: Unit): readonly Unit[] {

@@ -128,7 +128,7 @@ export function begin(run: Run, u: Unit): void {
 const ASKS: ReadonlySet<Phase | null> = new Set<Phase>(['decide', 'open', 'run', 'timeout', 'undo'])
 
 /** An ask that a pause keeps from leaving. */
-const isHeldAsk = (u: Unit): boolean =>
+export const isHeldAsk = (u: Unit): boolean =>
   ASKS.has(u.phase) && !u.flying && u.tries.due === null && (u.status === 'running' || u.status === 'undoing')
 
 /** Nothing of the scope is alive: what now? */

@@ -28,9 +28,13 @@ export function shownStatus(u: Unit): string {
 }
 
 /** It waits for nothing but its next try, or the end of a pause. */
-export function isReady({ status, phase, flying, forward }: Unit): boolean {
+export function isReady(u: Unit): boolean {
+  const { status, phase, flying, forward } = u
+  if (u.held && status === 'pending') return true
   if (status === 'running') return !flying
-  return status === 'waiting' && phase !== 'wait' && (phase === null || forward.failures > 0)
+  if (status !== 'waiting') return false
+  if (phase === 'wait') return u.kind.hasCome?.(u) === true
+  return phase === null || forward.failures > 0 || u.note?.line !== undefined
 }
 
 /** The status of a run. */

@@ -28,16 +28,17 @@ export function retryStep(run: Run, u: Unit): Told {
     retryParked(run, u)
     return DONE
   }
+  if (u.status === 'waiting' && u.phase === 'wait' && u.kind.hurry?.(run, u) === true) return DONE
   const isWaiting = u.status === 'waiting' && u.phase !== 'wait'
   if (!isWaiting && !isReady(u)) return refuseRetryStep(run, u)
   // Its losses stay: another try does not tell what a lost one did.
   u.forward.failures = 0
   u.forward.series = null
   touch(run, u)
-  // In a pause its time has come, or it is held.
-  if (run.paused) u.forward.due &&= Math.min(u.forward.due, run.now)
-  else if (u.phase === null) setOut(run, u)
-  else ask(run, u, u.phase)
+  if (!isWaiting) return DONE
+  if (u.phase !== null) ask(run, u, u.phase)
+  else if (run.paused) u.forward.due = run.now
+  else setOut(run, u)
   return DONE
 }
 
@@ -81,6 +82,7 @@ function standIn(run: Run, u: Unit, output: unknown): void {
   u.forward.due = null
   u.phase = null
   stir(u)
+  u.held = false
   u.status = 'skipped'
 }
 

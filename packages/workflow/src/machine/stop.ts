@@ -1,7 +1,7 @@
 import { abort } from './life.ts'
 import { isAlive, isEntered, isGoingBack, land, note, over, release, touch } from './outcomes.ts'
 import type { Cause } from './records.ts'
-import { isTakenUp, look } from './scope.ts'
+import { isHeldAsk, isTakenUp, look } from './scope.ts'
 import type { Run, Unit } from './state.ts'
 
 /** Stops a unit, and whatever is under way in it: for a cause if it is stopped for itself, without one if its scope is. */
@@ -18,6 +18,8 @@ export function stop(run: Run, u: Unit, cause?: Cause): void {
   if (u.status === 'parked') run.parked -= 1
   if (isEntered(u)) return stopScope(run, u)
   if (u.status === 'parked') return over(run, u, 'failed')
+  // It never left.
+  if (isHeldAsk(u)) u.tries.attempt -= 1
   const isElsewhere = u.status === 'waiting' && u.phase === 'wait' && u.kind.stop !== undefined
   u.status = 'stopping'
   if (isElsewhere) return u.kind.stop!(run, u)

@@ -10,7 +10,8 @@ const waitsToUndo = (u: Unit): boolean =>
   u.status === 'stuck' || (u.status === 'undoing' && !u.flying && (u.tries.due !== null || isHeld(u)))
 
 /** A pause keeps it from being asked. */
-const isHeld = (u: Unit): boolean => u.phase === 'undo' && u.tries.due === null
+const isHeld = ({ status, phase, tries }: Unit): boolean =>
+  status === 'undoing' && phase === 'undo' && tries.due === null
 
 export function retryUndo(run: Run, u: Unit): Told {
   if (!waitsToUndo(u)) return refuseUndo(run, u, 'retried in its undo')

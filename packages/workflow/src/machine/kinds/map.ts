@@ -1,6 +1,6 @@
 import type { Kind, Spec } from '../kind.ts'
 import { question } from '../life.ts'
-import { complete, note } from '../outcomes.ts'
+import { complete, forget, note } from '../outcomes.ts'
 import { begin, birth } from '../scope.ts'
 import type { Run, Unit } from '../state.ts'
 
@@ -12,6 +12,8 @@ export interface MapSpec extends Spec {
 
 /** Items that may be busy if the definition names no number: what a takeover must doubt is bounded. */
 const BUSY_MAX = 1_024
+
+const windowOf = (s: Unit) => s.note?.['window'] as number | undefined
 
 interface Filling {
   next: number
@@ -27,6 +29,7 @@ export const map: Kind = {
     for (const { key, item } of answer?.items ?? [])
       birth(run, s, s.units!.length, each, { label: key, item })
     if (answer?.window != null) note(s, { window: answer.window })
+    else if (answer !== undefined && windowOf(s) !== undefined) forget(s, 'window')
   },
   open(run, s) {
     s.mem = { next: 0 } satisfies Filling
@@ -38,6 +41,7 @@ export const map: Kind = {
   answered: complete,
   before: () => [],
   keepsEffects: true,
+  remembers: (s) => (windowOf(s) === undefined ? null : { window: windowOf(s) }),
   restarts: (s) => (s.units!.length > 0 && s.units!.every(neverBegan) ? 'again' : null),
   decides: { because: 'it decides the items of a map', remedy: 'Retry the run, or skip items of the map.' },
   bears: (s) => (s.spec as MapSpec).collects === true,
@@ -50,7 +54,7 @@ const neverBegan = (u: Unit): boolean =>
 function fill(run: Run, s: Unit): void {
   const filling = s.mem as Filling | null
   if (filling === null || s.status !== 'open') return
-  const window = s.note?.['window'] as number | undefined
+  const window = windowOf(s)
   while (filling.next < s.units!.length) {
     if (window === undefined ? s.alive - s.resting >= BUSY_MAX : s.alive >= window) return
     filling.next += 1

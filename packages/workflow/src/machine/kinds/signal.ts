@@ -37,6 +37,7 @@ export const signal: Kind = {
     return isWaiting ? DELIVERED : { result: 'kept' }
   },
   resumes: take,
+  hasCome: (u) => signalOf(u) !== undefined,
   due(run, u) {
     if (signalOf(u) === undefined) ask(run, u, 'timeout')
     else take(run, u)
