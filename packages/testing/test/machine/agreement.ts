@@ -60,8 +60,9 @@ export async function play(definition: Definition, next: History): Promise<Playe
 function notBegun(happening: Happening | null, before: View | null): readonly string[] {
   if (happening?.does === 'release') return [happening.unit]
   const decides = (unit: string) => before?.asks[unit]?.phase === 'decide'
-  if (happening?.does === 'lose') return decides(happening.unit) ? [happening.unit] : []
-  return happening?.does === 'takeover' ? Object.keys(before?.asks ?? {}).filter(decides) : []
+  if (happening?.does === 'takeover') return Object.keys(before?.asks ?? {}).filter(decides)
+  const unit = happening !== null && 'unit' in happening ? happening.unit : undefined
+  return unit !== undefined && decides(unit) ? [unit] : []
 }
 
 /** They make a run go forward again that has ended. */

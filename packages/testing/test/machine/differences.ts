@@ -103,6 +103,13 @@ const INTENDED: readonly Difference[] = [
           before?.units[name] !== 'failed',
       ) &&
       (Object.keys(today.asks).some((name) => machine.units[name] === 'cancelled') ||
+        Object.keys(today.units).some(
+          (name) => today.units[name] === 'cancelled' && machine.units[name] === 'skipped',
+        ) ||
+        Object.keys(machine.asks).some(
+          (name) =>
+            today.units[name]?.startsWith('compensat') === true && machine.asks[name]?.phase !== 'undo',
+        ) ||
         // Today’s engine has no row yet of what a map or loop has not opened.
         Object.keys(machine.asks).some((name) => (today.units[name] ?? 'cancelled') === 'cancelled') ||
         Object.keys(machine.units).some((name) => !(name in today.units))),

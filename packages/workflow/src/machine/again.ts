@@ -60,7 +60,7 @@ function redosIn(
   }
   const decided = (u: Unit): Redo => {
     const before = s.kind.before!(s, u)
-    if (before.some((p) => p === asked || decide(p) === 'anew' || isUndone(p))) return 'anew'
+    if (before.some((p) => p === asked || decide(p) === 'anew' || isGone(s, p))) return 'anew'
     const isKept = u !== asked && endedWell(s, u) && before.every((p) => decide(p) === null)
     return isKept ? null : 'again'
   }
@@ -81,7 +81,7 @@ function forgetUntold(s: Unit, redo: Map<Unit, Redo>, stoodIn: Unit | undefined)
   }
   const keeps = (v: Unit) => v.status !== 'pending' && (redo.get(v) === null || goesOnWithin(v, redo.get(v)!))
   for (const u of s.units!.toReversed()) {
-    if (redo.get(u) !== null || !isFailure(u) || u === stoodIn) continue
+    if (redo.get(u) !== null || !(isFailure(u) || isUndone(u)) || u === stoodIn) continue
     if (told.get(u)?.some(keeps) !== true) redo.set(u, 'again')
   }
 }
@@ -93,10 +93,17 @@ const goesOnWithin = (v: Unit, how: Redo): boolean =>
 export const isFailure = ({ status }: Unit): boolean => status === 'failed'
 
 function endedWell(s: Unit, u: Unit): boolean {
-  if (isUndone(u)) return false
   if (u.status === 'completed' || u.status === 'skipped') return true
-  return isFailure(u) && s.kind.bears?.(s, u) === true && !(u.units !== null && owes(u))
+  if (s.kind.bears?.(s, u) !== true) return false
+  if (isUndone(u)) return undidItself(u)
+  return isFailure(u) && (u.units === null || u.kind.keepsEffects === true || !owes(u))
 }
+
+/** It failed, and has undone what it did before its scope was told. */
+const undidItself = ({ of, note }: Unit): boolean => of === 'failed' && note?.cause?.failed === true
+
+/** What was there of it is not any more. */
+const isGone = (s: Unit, u: Unit): boolean => isUndone(u) && !endedWell(s, u)
 
 /** The scopes that a unit is in, from the root. */
 function scopesOf(u: Unit): readonly Unit[] {
@@ -194,9 +201,10 @@ export function drop(run: Run, s: Unit, isGone: (u: Unit) => boolean): void {
   const gone = s.units!.filter(isGone)
   if (gone.length === 0) return
   for (const u of gone) {
+    // Of what never began no key was used.
+    if (u.serial > 0 || (u.units !== null && u.units.length > 0)) s.dropped = Math.max(s.dropped, u.round)
     if (u.units !== null) drop(run, u, () => true)
     run.out.drop.push(u.no)
-    s.dropped = Math.max(s.dropped, u.round)
   }
   remove(run, s, gone)
   touch(run, s)

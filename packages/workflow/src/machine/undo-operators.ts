@@ -1,5 +1,5 @@
 import { ask } from './life.ts'
-import { isGoingBack, note, touch, undone } from './outcomes.ts'
+import { goBack, isGoingBack, note, touch, undone } from './outcomes.ts'
 import { noTries } from './records.ts'
 import { DONE, refuseUndo, type Told } from './refusals.ts'
 import type { Run, Unit } from './state.ts'
@@ -7,7 +7,12 @@ import type { Run, Unit } from './state.ts'
 // What operators do with the undo of a step.
 
 const waitsToUndo = (u: Unit): boolean =>
-  u.status === 'stuck' || (u.status === 'undoing' && !u.flying && (u.tries.due !== null || isHeld(u)))
+  u.status === 'stuck' ||
+  isHeldBack(u) ||
+  (u.status === 'undoing' && !u.flying && (u.tries.due !== null || isHeld(u)))
+
+/** Its turn has come, and a pause keeps its undo from beginning. */
+const isHeldBack = (u: Unit): boolean => u.held && u.scope?.status === 'undoing' && !isGoingBack(u)
 
 /** A pause keeps it from being asked. */
 const isHeld = ({ status, phase, tries }: Unit): boolean =>
@@ -15,6 +20,7 @@ const isHeld = ({ status, phase, tries }: Unit): boolean =>
 
 export function retryUndo(run: Run, u: Unit): Told {
   if (!waitsToUndo(u)) return refuseUndo(run, u, 'retried in its undo')
+  if (isHeldBack(u)) return DONE
   if (u.status === 'stuck') run.parked -= 1
   const attempt = u.undo!.attempt - (isHeld(u) ? 1 : 0)
   u.status = 'undoing'
@@ -25,7 +31,11 @@ export function retryUndo(run: Run, u: Unit): Told {
 }
 
 export function skipUndo(run: Run, u: Unit): Told {
-  if (!waitsToUndo(u) || !isGoingBack(u)) return refuseUndo(run, u, 'skipped in its undo')
+  if (!waitsToUndo(u)) return refuseUndo(run, u, 'skipped in its undo')
+  if (isHeldBack(u)) {
+    u.held = false
+    goBack(run, u)
+  }
   if (u.status === 'stuck') run.parked -= 1
   u.tries.due = null
   note(u, { skippedUndo: true })

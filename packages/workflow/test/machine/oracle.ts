@@ -213,7 +213,8 @@ export class Oracle {
       const named = this.#named.get(name)
       if (named !== undefined && named !== row.no)
         this.#fail(`key ${name} of ${named} is used again by ${row.no}`)
-      this.#named.set(name, row.no)
+      // Of what was never asked no key was used.
+      if (row.serial > 0) this.#named.set(name, row.no)
       this.#clock += 1
       const isCalledAgain = old?.note?.['called'] === undefined && row.note?.['called'] === true
       if (old === undefined || isCalledAgain) this.bornAt.set(row.no, this.#clock)

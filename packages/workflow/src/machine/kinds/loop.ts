@@ -20,7 +20,13 @@ export const loop: Kind = {
   name: 'loop',
   asks: 'open',
   specOf: (spec) => (spec as LoopSpec).each,
-  open: (run, s) => begin(run, at(s, 0) ?? born(run, s, 0)),
+  open(run, s) {
+    const last = s.units!.at(-1)
+    // It was stopped before the next round was born, which comes at once now.
+    if (last === undefined || (last.status === 'completed' && last.note?.['more'] === true))
+      born(run, s, s.units!.length)
+    begin(run, s.units![0]!)
+  },
   ended(run, s, u) {
     if (u.status === 'skipped') finish(run, s, u)
     else if (u.note?.['more'] === undefined) question(run, s, 'until')

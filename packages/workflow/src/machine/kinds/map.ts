@@ -47,8 +47,8 @@ export const map: Kind = {
   bears: (s) => (s.spec as MapSpec).collects === true,
 }
 
-const neverBegan = (u: Unit): boolean =>
-  u.status === 'pending' || (u.status === 'cancelled' && !u.touched && u.forward.attempt === 0)
+const neverBegan = ({ status, serial, units }: Unit): boolean =>
+  (status === 'pending' || status === 'cancelled') && serial === 0 && (units ?? []).every(neverBegan)
 
 /** Begins items in their order, as many as may. With a number in the definition each counts until its end; otherwise those that wait do not. */
 function fill(run: Run, s: Unit): void {

@@ -55,7 +55,8 @@ export const signal: Kind = {
 
 /** A retry takes the signal that came again, unless the step failed on it: then it asks anew, and its senders’ keys are free again. */
 function isTakenAgain(u: Unit): boolean {
-  return signalOf(u) !== undefined && outcomeOf(u) !== 'failed' && u.note?.standIn !== true
+  const hasFailed = outcomeOf(u) === 'failed' || u.status === 'parked'
+  return signalOf(u) !== undefined && !hasFailed && u.note?.standIn !== true
 }
 
 const isInWait = (u: Unit): boolean => u.status === 'waiting' && u.phase === 'wait'
