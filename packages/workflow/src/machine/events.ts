@@ -6,7 +6,8 @@ import type { Line } from './records.ts'
 export type MachineEvent =
   | { readonly type: 'begin' }
   | { readonly type: 'takeover' }
-  | { readonly type: 'undoRun' | 'retry' | 'pause' | 'resume' | 'drop' | 'deadline' }
+  | { readonly type: 'undoRun' | 'retry' | 'drop' | 'deadline' }
+  | { readonly type: 'pause' | 'resume'; readonly by?: 'parent' }
   | { readonly type: 'setPriority'; readonly priority: number }
   | { readonly type: 'cancel'; readonly compensate?: boolean; readonly reason?: string }
   /** Name and version are those of the new definition, for whoever reads a refusal. */

@@ -7,6 +7,7 @@ import type { Spec } from './kind.ts'
 import { done, due, failed, lined, lost, permit, record, released, setOut, within } from './life.ts'
 import { migrate } from './migrate.ts'
 import { cancel, deadline, drop, pause, resume, retry, setPriority, undoRun } from './operators.ts'
+import { failing, isAlive } from './outcomes.ts'
 import { type Told, unknownUnit } from './refusals.ts'
 import { type Commit, commit, parse, type Row, type RunRow, rowOf, runRowOf } from './rows.ts'
 import { birth, enter } from './scope.ts'
@@ -70,8 +71,8 @@ export function load(known: RunRow, rows: readonly Row[], spec: Spec, { begun, s
   const run: Run = { ...blank(id, parent), born, paused, priority, deadlineAt, ends, known }
   parse(run, rows, spec)
   fold(run, 0, changes(), () => {
-    if (run.root.status !== 'pending') enter(run, run.root)
-    else if (begun) setOut(run, run.root)
+    if (isAlive(run.root)) enter(run, run.root)
+    else if (begun && run.root.status === 'pending') setOut(run, run.root)
   })
   run.out = changes()
   for (const [no, serial] of serials ?? []) {
@@ -94,6 +95,16 @@ export function advance(run: Run, event: MachineEvent, now: number, out: Changes
   })
   const isChanged = answer !== undefined && 'changed' in answer && answer.changed
   return before !== null && isChanged ? changedSince(run, before) : answer
+}
+
+/** The events of one commit, in the order in which they are applied: what stops the run comes first, so that nothing begins that would be stopped. */
+export function failuresFirst(run: Run, events: readonly MachineEvent[]): readonly MachineEvent[] {
+  const stops = (event: MachineEvent): boolean => {
+    if (event.type !== 'failed' || event.retryAt !== undefined || event.interrupted === true) return false
+    const u = run.units[event.unit]
+    return u !== undefined && failing(u) === run.root
+  }
+  return [...events.filter(stops), ...events.filter((event) => !stops(event))]
 }
 
 /** What an event would answer and change. The run stays as it is. */
@@ -136,6 +147,10 @@ function ofRun(run: Run, event: OfRun): Answered {
       return migrate(run, event)
     case 'cancel':
       return cancel(run, event)
+    case 'pause':
+      return pause(run, event)
+    case 'resume':
+      return resume(run, event)
     case 'setPriority':
       return setPriority(run, event.priority)
     default:
@@ -143,7 +158,7 @@ function ofRun(run: Run, event: OfRun): Answered {
   }
 }
 
-const ON_RUN = { undoRun, retry, pause, resume, drop, deadline } as const
+const ON_RUN = { undoRun, retry, drop, deadline } as const
 
 function ofUnit(run: Run, u: Unit, event: Extract<MachineEvent, { readonly unit: number }>): Answered {
   switch (event.type) {

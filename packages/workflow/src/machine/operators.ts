@@ -2,6 +2,7 @@ import { again, open, reopen, reset } from './again.ts'
 import type { MachineEvent } from './events.ts'
 import { setOut } from './life.ts'
 import {
+  forget,
   hasEnded,
   isAlive,
   isEntered,
@@ -48,8 +49,7 @@ export function cancel(run: Run, { compensate = true, reason = 'operator' }: Can
   }
   const keep = compensate ? {} : { keep: true }
   const cause = { cancelled: reason, ...keep }
-  run.paused = false
-  touch(run, root)
+  unpause(run)
   if (isHeld) {
     // What had failed in the pause is told by its history.
     const { failed: _, ...known } = root.note ?? {}
@@ -65,26 +65,46 @@ type CancelEvent = Extract<MachineEvent, { readonly type: 'cancel' }>
 
 /** The run has missed its deadline. After a pivot that means nothing. */
 export function deadline(run: Run): Told {
-  if (!goesOn(run) || passedPivot(run.root)) return AS_IT_WAS
-  stop(run, run.root, { failed: true, error: 'deadline' })
+  if (!goesOn(run)) return AS_IT_WAS
+  if (passedPivot(run.root)) run.deadlineAt = null
+  else stop(run, run.root, { failed: true, error: 'deadline' })
   return DONE
 }
 
-export function pause(run: Run): Told {
-  if (hasEnded(run.root)) return refuseRun(run, 'paused', standing(run))
+export function pause(run: Run, { by }: PauseEvent): Told {
+  const { root } = run
+  if (hasEnded(root)) return refuseRun(run, 'paused', standing(run))
   if (run.paused) return AS_IT_WAS
   run.paused = true
+  if (by === 'parent') note(root, { pausedBy: by })
+  touch(run, root)
   // What is under way; all else does not begin.
   for (const u of run.units) if (u !== undefined && (u.flying || u.row !== u.status)) touch(run, u)
+  tellElsewhere(run)
+  return DONE
+}
+type PauseEvent = Extract<MachineEvent, { readonly type: 'pause' | 'resume' }>
+
+/** A parent ends only the pause that it has begun. */
+export function resume(run: Run, { by }: PauseEvent): Told {
+  const { root } = run
+  if (hasEnded(root)) return refuseRun(run, 'resumed', standing(run))
+  if (!run.paused || (by === 'parent' && root.note?.pausedBy !== 'parent')) return AS_IT_WAS
+  unpause(run)
+  tellElsewhere(run)
+  if (root.status !== 'pending') takeUp(run, root)
   return DONE
 }
 
-export function resume(run: Run): Told {
-  if (hasEnded(run.root)) return refuseRun(run, 'resumed', standing(run))
-  if (!run.paused) return AS_IT_WAS
+function unpause(run: Run): void {
   run.paused = false
-  if (run.root.status !== 'pending') takeUp(run, run.root)
-  return DONE
+  if (run.root.note?.pausedBy !== undefined) forget(run.root, 'pausedBy')
+  touch(run, run.root)
+}
+
+/** Whatever goes on elsewhere is paused and resumed with the run. */
+function tellElsewhere(run: Run): void {
+  for (const u of run.units) if (u?.phase === 'wait' && isAlive(u)) u.kind.paused?.(run, u)
 }
 
 /** Whatever the pause held goes on. */
@@ -111,6 +131,7 @@ export function undoRun(run: Run): Told {
     return refuseRun(run, 'undone', standing(run), 'Its pivot has completed, so it keeps its effects.')
   }
   note(root, { cause: { cancelled: 'parent' } })
+  run.deadlineAt = null
   touch(run, root)
   if (owes(root)) undo(run, root)
   else undone(run, root)
@@ -128,7 +149,9 @@ export function retry(run: Run): Told {
 
 /** `wanted`: a unit that runs again although its failure would be kept. */
 export function retryEnded(run: Run, wanted: Unit | null = null): Told {
-  run.paused = false
+  unpause(run)
+  // It would stop the run again at once.
+  if (run.deadlineAt !== null && run.deadlineAt <= run.now) run.deadlineAt = null
   again(run, run.root, wanted)
   reopen(run, run.root)
   return DONE
@@ -164,7 +187,7 @@ export function drop(run: Run): Told {
     return refuseStep(run, held, 'dropped with its run', 'it is running', remedy)
   }
   note(root, { cause: { cancelled: 'operator', ...root.note?.cause, keep: true } })
-  run.paused = false
+  unpause(run)
   run.out.isDropped = true
   // What a scope has opened ends before it.
   for (const u of run.units.toReversed()) {

@@ -80,7 +80,7 @@ export function passedPivot({ units }: Unit): boolean {
 }
 
 /** Who fails with u: itself, if its scope bears that; otherwise the outermost scope that must fail with it; null: it has passed a pivot, in whatever scope. */
-function failing(u: Unit): Unit | null {
+export function failing(u: Unit): Unit | null {
   let x = u
   while (x.scope !== null && x.scope.kind.bears?.(x.scope, x) !== true) x = x.scope
   return passedPivot(x) ? null : x
@@ -161,7 +161,8 @@ function bury(run: Run, u: Unit): void {
 /** Its definition skips it. */
 export function skip(run: Run, u: Unit, reason: SkipReason): void {
   note(u, { skip: reason })
-  touch(run, u, { output: null })
+  // What had come early stays for a retry.
+  touch(run, u, u.kind.keepsOutput?.(u) === true ? undefined : { output: null })
   over(run, u, 'skipped')
 }
 
@@ -201,7 +202,8 @@ export function park(run: Run, u: Unit, error: unknown): void {
   for (const v of u.units ?? []) {
     // A parked scope implies no asks of its units.
     if (isAlive(v)) touch(run, v)
-    if (v.held) release(v)
+    // Not the undo of its own that it waits for.
+    if (v.held && !hasEnded(v)) release(v)
   }
 }
 

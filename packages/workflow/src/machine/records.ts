@@ -58,6 +58,8 @@ export interface Note {
   readonly decided?: true
   /** It runs again in its round: attempts of this phase go on counting. */
   readonly tried?: Phase
+  /** Of a root: its parent has paused the run. */
+  readonly pausedBy?: 'parent'
   /** An operator’s: its dependents run although it was skipped. */
   readonly standIn?: true
   readonly skippedUndo?: true

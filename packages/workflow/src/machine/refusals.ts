@@ -174,9 +174,9 @@ function hasFailed(u: Unit): boolean {
 
 function whatFailed({ root, units }: Run): Unit | undefined {
   const cause = units[root.note?.cause?.unit ?? 0]
-  return cause === undefined || cause === root
-    ? units.find((u) => u !== undefined && u !== root && hasFailed(u))
-    : cause
+  if (cause !== undefined && cause !== root) return cause
+  const failed = units.filter((u): u is Unit => u !== undefined && u !== root && hasFailed(u))
+  return failed.find((u) => !isKeptFailure(u)) ?? failed[0]
 }
 
 export function unexplained(): Told {

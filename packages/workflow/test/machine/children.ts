@@ -94,10 +94,10 @@ export class Children {
     return [...this.#kids.values()].some(({ unit, state }) => rows.has(unit) && UNDER_WAY.has(state))
   }
 
-  /** Nobody hears of the child of a step any more, or of any. */
-  forget(unit?: number): void {
+  /** Nobody hears of the child of a step any more. */
+  forget(unit: number): void {
     for (const kid of this.#kids.values())
-      if ((unit === undefined || kid.unit === unit) && UNDER_WAY.has(kid.state)) kid.state = 'forgotten'
+      if (kid.unit === unit && UNDER_WAY.has(kid.state)) kid.state = 'forgotten'
   }
 
   judgeEnd(): void {

@@ -33,17 +33,18 @@ export class Driver {
   #run: Run
   #begun = false
 
-  constructor(spec: Spec, parent: string | null = null) {
+  constructor(spec: Spec, started: Parameters<typeof start>[2] = {}) {
     this.spec = spec
-    const { run, commit: made } = start('run', spec, { parent })
+    const { run, commit: made } = start('run', spec, started)
     this.#run = run
     this.#keep(made)
     this.fold({ type: 'begin' })
   }
 
-  fold(event: MachineEvent): Answered {
+  /** What the first event is answered. */
+  fold(...events: readonly MachineEvent[]): Answered {
     const out = changes()
-    const answer = advance(this.#run, event, this.now, out)
+    const [answer] = events.map((event) => advance(this.#run, event, this.now, out))
     this.#keep(commit(this.#run))
     if (out.begun) this.#begun = true
     this.asked = [...this.asked, ...out.dispatch.values()]

@@ -87,7 +87,7 @@ describe('retryStep of a run that has ended', () => {
   })
 
   it('is left to its parent in a child', () => {
-    const child = new Driver(specOfShape(chain.record.shape), 'parent')
+    const child = new Driver(specOfShape(chain.record.shape), { parent: 'parent' })
     child.fails('a')
 
     expect(child.operate('retryStep', 'a')).toMatchObject({

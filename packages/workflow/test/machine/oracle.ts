@@ -298,6 +298,8 @@ export class Oracle {
       const isOne = isScope(spec) && spec.compensate !== undefined
       return (
         scope.note?.cause?.keep === true ||
+        // Past its pivot nothing of it is undone.
+        (['failed', 'cancelled'].includes(scope.status) && this.hasPivot(scope)) ||
         (isOne && (scope.status === 'undone' || this.undone.has(id) || this.skipped.has(id)))
       )
     })

@@ -4,7 +4,7 @@ import { effectId, isEnded } from './oracle.ts'
 import { Random } from './random.ts'
 import { type Counts, type Flight, World } from './world.ts'
 
-const STEPS_MAX = 3_000
+const STEPS_MAX = 10_000
 const KILLS_MAX = 3
 
 export const noCounts = (): Counts => ({
@@ -83,7 +83,6 @@ function drop(world: World): void {
   world.fold({ type: 'drop' })
   if (!isEnded(oracle.rows.get(0)!)) return
   counts.drops += 1
-  world.children.forget()
 }
 
 function judgeEnd(world: World): void {

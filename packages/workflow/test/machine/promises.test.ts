@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { WorkflowDefinition } from '../../src/definition/index.ts'
 import { define } from '../../src/definition/index.ts'
+import { failuresFirst, type MachineEvent } from '../../src/machine/index.ts'
 import { specOfShape } from '../../src/machine/spec-of-shape.ts'
 import { Driver } from './driver.ts'
 
@@ -219,7 +220,7 @@ describe('a paused run', () => {
     driver.fails('b')
 
     expect(driver.fold({ type: 'cancel', compensate: false })).toMatchObject({ changed: true })
-    expect([driver.open, driver.at().status, driver.statuses['a']]).toEqual([[], 'failed', 'completed'])
+    expect([driver.open, driver.at().status, driver.statuses['a']]).toEqual([[], 'cancelled', 'completed'])
   })
 
   it('takes a signal, and goes on with it once it is resumed', () => {
@@ -236,4 +237,49 @@ describe('a paused run', () => {
 
     expect(driver.open).toEqual(['ship.run'])
   })
+})
+
+const pivoted = define('pivoted', { version: 1 })
+  .step('pay', { run, pivot: true })
+  .step('ship', { dependsOn: ['pay'], run })
+
+describe('a run and its deadline', () => {
+  it('drops a deadline that passes after its pivot', () => {
+    const driver = new Driver(specOfShape(pivoted.record.shape), { deadlineAt: 2_000 })
+    driver.done('pay')
+
+    driver.fold({ type: 'deadline' })
+
+    expect([driver.row.deadlineAt, driver.at().status]).toEqual([null, 'open'])
+  })
+
+  it('drops it in a retry if it has passed, and keeps it otherwise', () => {
+    const [early, late] = [2_000, 500].map(
+      (deadlineAt) => new Driver(specOfShape(chain.record.shape), { deadlineAt }),
+    )
+    for (const driver of [early!, late!]) {
+      driver.fails('a')
+      driver.fold({ type: 'retry' })
+    }
+
+    expect([early!.row.deadlineAt, late!.row.deadlineAt]).toEqual([2_000, null])
+  })
+})
+
+it('in one call, a failure that stops the run comes before one that would continue it', () => {
+  const borne = define('borne', { version: 1 })
+    .step('a', { run, onFailure: 'continue' })
+    .step('b', { run })
+    .step('c', { dependsOn: ['a'], run })
+  const driver = playing(borne)
+  const events = driver.asked.map(
+    ({ unit, serial }): MachineEvent => ({ type: 'failed', unit, serial, error: 'failed' }),
+  )
+
+  driver.fold(...failuresFirst(driver.load(), events))
+
+  expect([driver.open, driver.statuses]).toEqual([
+    ['a.run', 'b.run'],
+    { a: 'failed', b: 'failed', c: 'pending' },
+  ])
 })

@@ -10,8 +10,10 @@ const run = () => 1
 const compensate = () => {}
 const specOf = ({ record }: { readonly record: WorkflowDefinition['record'] }): GraphSpec =>
   specOfShape(record.shape)
-const playing = (definition: Parameters<typeof specOf>[0], parent?: string) =>
-  new Driver(specOf(definition), parent)
+const playing = (
+  definition: Parameters<typeof specOf>[0],
+  started?: ConstructorParameters<typeof Driver>[1],
+) => new Driver(specOf(definition), started)
 
 const _step = (name: string, more: Partial<StepSpec> = {}): Spec => ({
   of: work,
@@ -90,6 +92,42 @@ describe('a child', () => {
     expect(driver.mail.at(-1)).toEqual({ to: id, type: 'retry' })
     driver.tell(['sub'], { child: id, ended: 'completed', output: 'late' })
     expect(driver.at('sub')).toMatchObject({ status: 'completed', output: 'late' })
+  })
+
+  it('is paused and resumed with its parent', () => {
+    const driver = playing(parent)
+    driver.done('sub')
+    const to = `run/${driver.at('sub').no}:1`
+    driver.fold({ type: 'pause' })
+    driver.fold({ type: 'resume' })
+
+    expect(driver.mail).toEqual([
+      { to, type: 'pause' },
+      { to, type: 'resume' },
+    ])
+  })
+
+  it('that was paused by itself stays so when its parent is resumed', () => {
+    const driver = playing(child, { parent: 'parent' })
+    driver.fold({ type: 'pause' })
+    driver.fold({ type: 'pause', by: 'parent' })
+    expect(driver.fold({ type: 'resume', by: 'parent' })).toEqual({ changed: false })
+
+    const obedient = playing(child, { parent: 'parent' })
+    obedient.fold({ type: 'pause', by: 'parent' })
+    expect(obedient.fold({ type: 'resume', by: 'parent' })).toMatchObject({ changed: true })
+  })
+
+  it('is looked at again if its step is retried while it waits, and another is started if it is gone', () => {
+    const driver = playing(parent)
+    driver.done('sub')
+    const to = `run/${driver.at('sub').no}:1`
+    driver.operate('retryStep', 'sub')
+    expect(driver.mail).toEqual([{ to, type: 'retry' }])
+
+    driver.tell(['sub'], { child: to, gone: true })
+
+    expect([driver.open, driver.at('sub').round]).toEqual([['sub.open'], 2])
   })
 
   it('is not started in a pause', () => {
