@@ -84,7 +84,9 @@ const INTENDED: readonly Difference[] = [
       wordless(today.reply) === wordless(machine.reply) ? withWordsOf(today, machine) : today,
   },
   {
-    why: 'There are no relays: what only keeps the order of an undo has its forward status in a refusal.',
+    why: 'There are no relays: what only keeps the order of an undo has its forward status in a refusal, and nothing waits for it.',
+    parts: ({ today, machine }) =>
+      JSON.stringify(today.reply ?? '').includes('it is undone after') && machine.reply === 'done',
     expects: (today, { machine }) =>
       /it has nothing to undo|it is undone after/.test(JSON.stringify(today.reply ?? '')) &&
       isRefused(machine.reply)

@@ -88,7 +88,9 @@ function forgetUntold(s: Unit, redo: Map<Unit, Redo>, stoodIn: Unit | undefined)
 
 /** A scope that runs again in its round keeps what it has opened, and with it what it was told. */
 const goesOnWithin = (v: Unit, how: Redo): boolean =>
-  how === 'again' && !isUndone(v) && v.units?.some(({ status }) => status !== 'pending') === true
+  how === 'again' &&
+  !(isUndone(v) && v.spec.compensate !== undefined) &&
+  v.units?.some(({ status }) => status !== 'pending') === true
 
 export const isFailure = ({ status }: Unit): boolean => status === 'failed'
 
@@ -100,7 +102,8 @@ function endedWell(s: Unit, u: Unit): boolean {
 }
 
 /** It failed, and has undone what it did before its scope was told. */
-const undidItself = ({ of, note }: Unit): boolean => of === 'failed' && note?.cause?.failed === true
+const undidItself = ({ of, note }: Unit): boolean =>
+  of === 'failed' && note?.cause?.failed === true && note.cause.keep !== true
 
 /** What was there of it is not any more. */
 const isGone = (s: Unit, u: Unit): boolean => isUndone(u) && !endedWell(s, u)
