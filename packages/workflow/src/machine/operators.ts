@@ -49,6 +49,7 @@ export function cancel(run: Run, { compensate = true, reason = 'operator' }: Can
   }
   const keep = compensate ? {} : { keep: true }
   const cause = { cancelled: reason, ...keep }
+  const wasPaused = run.paused
   unpause(run)
   if (isHeld) {
     // What had failed in the pause is told by its history.
@@ -58,7 +59,11 @@ export function cancel(run: Run, { compensate = true, reason = 'operator' }: Can
   } else if (root.status === 'pending') {
     note(root, { cause })
     over(run, root, 'cancelled')
-  } else stop(run, root, cause)
+  } else {
+    stop(run, root, cause)
+    // Undos of single units go on.
+    if (wasPaused && root.status === 'stopping') enter(run, root)
+  }
   return DONE
 }
 type CancelEvent = Extract<MachineEvent, { readonly type: 'cancel' }>

@@ -3,7 +3,6 @@ import { ask, fly, rest, setOut } from './life.ts'
 import {
   goBack,
   hasEnded,
-  isAbandoned,
   isAlive,
   isEntered,
   isGoingBack,
@@ -146,9 +145,8 @@ function drained(run: Run, s: Unit): void {
   // Nothing will take up the undos of single units that are under way: they end first.
   if (passedPivot(s) && hasUndos(s)) return
   const hasFailed = cause?.failed === true || s.note?.failed === true
-  // What was told of it stands, unless losers of it keep what was to be undone.
-  const isDone = s.note?.told === true && !isAbandoned(s)
-  s.status = isDone ? 'completed' : hasFailed ? 'failed' : 'cancelled'
+  // What was told of it stands.
+  s.status = s.note?.told === true ? 'completed' : hasFailed ? 'failed' : 'cancelled'
   touch(run, s)
   push(run, s)
 }

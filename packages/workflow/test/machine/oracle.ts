@@ -36,6 +36,8 @@ export class Oracle {
   readonly #specs = new Map<number, Spec>()
   #specsOf: Spec | undefined
   readonly #fail: (why: string) => never
+  /** Scopes that had told their outcome when an operator left all effects as they were. */
+  readonly #left = new Set<number>()
   #clock = 0
 
   constructor(def: Spec, fail: (why: string) => never) {
@@ -209,6 +211,10 @@ export class Oracle {
       if (old !== undefined && old.round > row.round) this.#fail(`the round of ${row.no} went back`)
       // A stand-in takes the place of what was undone in the same round.
       if (old?.status === 'undone' && row.status === 'skipped') this.succeeded.delete(effectId(row))
+      if (row.status === 'pending') this.#left.delete(row.no)
+      if (row.note?.told === true && this.above(row).some((scope) => scope.note?.cause?.keep === true))
+        this.#left.add(row.no)
+      if (row.status === 'undone' && row.note?.skippedUndo === true) this.skipped.add(effectId(row))
       const name = `${row.scope}/${row.key}:${row.round}`
       const named = this.#named.get(name)
       if (named !== undefined && named !== row.no)
@@ -298,6 +304,7 @@ export class Oracle {
       const isOne = isScope(spec) && spec.compensate !== undefined
       return (
         scope.note?.cause?.keep === true ||
+        this.#left.has(scope.no) ||
         // Past its pivot nothing of it is undone.
         (['failed', 'cancelled'].includes(scope.status) && this.hasPivot(scope)) ||
         (isOne && (scope.status === 'undone' || this.undone.has(id) || this.skipped.has(id)))
@@ -312,7 +319,7 @@ export class Oracle {
     if (won.length !== count) this.#fail(`${row.no} has ${won.length} winners`)
     if (won.some(({ status }) => status !== 'completed'))
       this.#fail(`a winner of ${row.no} has not completed`)
-    if (this.#isSettledAbove(row)) return
+    if (this.#left.has(row.no) || this.#isSettledAbove(row)) return
     for (const loser of losers === 'undo' ? units.filter((each) => !won.includes(each)) : []) {
       if (loser.status === 'skipped' || this.hasPivot(loser)) continue
       const isItself = (each: Row) => each === loser && loser.status === 'failed'

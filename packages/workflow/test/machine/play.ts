@@ -225,11 +225,8 @@ function giveUp(world: World, { no, status }: Row): void {
 }
 
 function repairUndo(world: World, { no }: Row): void {
-  const { random, oracle } = world
+  const { random } = world
   if (random.chance(0.5)) return world.fold({ type: 'retryUndo', unit: no })
-  const row = oracle.rows.get(no)!
-  if (row.status === 'stuck' || (row.status === 'undoing' && row.undo?.due != null))
-    oracle.skipped.add(effectId(row))
   world.fold({ type: 'skipUndo', unit: no })
 }
 

@@ -1,7 +1,7 @@
 import type { Answer } from '../answers.ts'
 import type { Kind, Spec } from '../kind.ts'
 import { question, wait } from '../life.ts'
-import { complete, isUndone, note, over, tell, touch } from '../outcomes.ts'
+import { complete, isUndone, note, outcomeOf, over, tell, touch } from '../outcomes.ts'
 import { at, begin, birth } from '../scope.ts'
 import type { Run, Unit } from '../state.ts'
 
@@ -33,7 +33,7 @@ export const loop: Kind = {
     else goOn(run, s, u)
   },
   answered(run, s, answer) {
-    const u = s.units!.at(-1)!
+    const u = s.units!.find((v) => outcomeOf(v) === 'completed' && v.note?.['more'] === undefined)!
     s.phase = null
     touch(run, s)
     keepMore(u, answer)
