@@ -147,6 +147,7 @@ function end(world: World): void {
     if (isAlone) break
   }
   if (events.length > 0) world.fold(...events)
+  for (const event of events) if (event.type === 'within') world.judgeCommitted(event.unit)
 }
 
 /** Its row is written before it is called, unless it is poison. */

@@ -33,8 +33,8 @@ const SABOTAGES: readonly (readonly [rule: string, file: string, from: string, t
   [
     'rounds are undone in reverse order',
     'kinds/loop.ts',
-    'before: (s, u) => ((u.key as number) > 0',
-    'before: (s, u) => ((u.key as number) > 999',
+    'before: (s, u) => (placeOf(u) > 0',
+    'before: (s, u) => (placeOf(u) > 999',
   ],
   [
     'records of a function are undone by the order of their ends',
@@ -57,14 +57,14 @@ const SABOTAGES: readonly (readonly [rule: string, file: string, from: string, t
   [
     'a late success of a stopped unit counts',
     'life.ts',
-    'if (event.due === undefined) return complete',
-    "if (event.due === undefined) return u.status === 'stopping' ? over(run, u, 'cancelled') : complete",
+    'if (answer.due === undefined) return complete',
+    "if (answer.due === undefined) return u.status === 'stopping' ? over(run, u, 'cancelled') : complete",
   ],
-  ['a map begins as many as it may', 'kinds/map.ts', 's.alive < room', 's.alive <= room'],
+  ['a map begins as many as it may', 'kinds/map.ts', ': s.alive >= window)', ': s.alive > window)'],
   ['a failing scope stops its units', 'stop.ts', '  for (const u of s.units!) stop(run, u)\n', ''],
   [
     'an ask of the same fold is withdrawn',
-    'stop.ts',
+    'life.ts',
     'if (run.out.dispatch.delete(u)) {',
     'if (run.out.dispatch.has(u) && false) {',
   ],
@@ -91,6 +91,19 @@ const SABOTAGES: readonly (readonly [rule: string, file: string, from: string, t
     '(u.row !== u.status)',
   ],
   ['a parked scope writes what is under way', 'outcomes.ts', '    if (isAlive(v)) touch(run, v)\n', ''],
+  [
+    'what a transaction may not commit any more is said',
+    'outcomes.ts',
+    '  run.out.tombstones.push({ unit: u.no, within: u.within })\n',
+    '',
+  ],
+  [
+    'a scope is told once of a unit that tells its outcome before its end',
+    'digest.ts',
+    "if (s.status === 'open' && u.note?.told === true) s.kind.rests?.(run, s)\n  else if",
+    'if',
+  ],
+  ['a child is started once in a round', 'kinds/child.ts', 'if (isStarted(u)) send', 'if (!isStarted) send'],
   ['what failed after its effect is undone', 'scope.ts', '    u.succeeded ||\n', ''],
 ]
 

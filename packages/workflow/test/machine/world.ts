@@ -297,6 +297,13 @@ export class World {
     return { ...more, type: 'within', within }
   }
 
+  /** What a transaction committed is the outcome of its unit. */
+  judgeCommitted(unit: number): void {
+    const row = this.oracle.rows.get(unit)
+    if ((row?.of ?? row?.status) !== 'completed')
+      this.fail(`${unit} has committed its outcome, and is ${row?.status}`)
+  }
+
   #retry(share: number): { readonly retryAt?: number } {
     return this.random.chance(share) ? { retryAt: this.now + 1 + this.random.upto(20) } : {}
   }
