@@ -155,7 +155,11 @@ export function reset(run: Run, u: Unit, isAnew: boolean, wanted: Unit | null = 
   else if (u.units !== null) resetUnits(run, u, isAnew, wanted)
   // Keys change only after an undo, and for what builds on what is not there any more.
   if (hasNewRound) nextRound(u)
-  else Object.assign(u.forward, { failures: 0, losses: 0, kills: 0, due: null, series: null })
+  else {
+    Object.assign(u.forward, { failures: 0, losses: 0, kills: 0, due: null, series: null })
+    // Its effect of this round stays, whatever its next attempt comes to.
+    if (outcomeOf(u) === 'completed') u.succeeded = true
+  }
   const isDecided = u.note?.decided === true && u.status !== 'skipped' && !isAnew && !hasNewRound
   goForward(u)
   if (isDecided) note(u, { decided: true })

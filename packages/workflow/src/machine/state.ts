@@ -52,7 +52,7 @@ export class Unit {
   round: number
   /** A handler of phase `run` may have been called in this round. */
   touched = false
-  /** It failed after its effect: its output was refused, or what follows from it could not be decided. */
+  /** Its effect of this round is there, although it has not completed: its output was refused, or it completed and runs again. */
   succeeded = false
   /**
    * The serial of the first ask whose transaction may commit the outcome itself, under this number: of all attempts since then one does. If it ends otherwise,
