@@ -22,7 +22,7 @@ export function playAgreement(seed: number): Promise<Played> {
 }
 
 /** Both engines at every moment of a history, until they differ or go separate ways as intended. */
-export async function play(definition: Definition, next: History): Promise<Played> {
+async function play(definition: Definition, next: History): Promise<Played> {
   const log = definition.shape.steps.map((step) => JSON.stringify(step))
   const today = await Today.begin(definition)
   const machine = new Machine(definition, today.runId, await today.now())

@@ -19,7 +19,7 @@ export interface Definition {
 export type Draft = Partial<Omit<StepShape, 'dependsOn'>> & { readonly after: readonly string[] } & StepCode
 
 /** A definition from short drafts, by name. A map or a loop gets its two steps. */
-export function definitionOf(
+function definitionOf(
   drafts: Readonly<Record<string, Draft>>,
   deadlineMs: number | null = null,
 ): Definition {

@@ -64,3 +64,11 @@ export const ignored = (reason: Extract<Receipt, { result: 'ignored' }>['reason'
   result: 'ignored',
   reason,
 })
+
+/** A call of a function’s body: the key and the kind of what it opens. */
+export interface Call {
+  /** Of the ask of the body. */
+  readonly serial: number
+  readonly key: string
+  readonly kind: string
+}

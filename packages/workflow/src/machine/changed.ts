@@ -15,7 +15,7 @@ export interface Changed {
   readonly moreSteps?: number
 }
 
-export interface StepChanged {
+interface StepChanged {
   readonly name: string
   readonly from: string
   readonly to: string

@@ -1,4 +1,4 @@
-import type { Phase, Status, Unit } from './state.ts'
+import type { Phase, Status } from './records.ts'
 
 /** An ask that leaves once the commit of its fold is answered. */
 export interface Dispatch {
@@ -20,7 +20,7 @@ export interface MailOut {
 }
 
 /** What one fold of events changes: it becomes one commit. */
-export interface Changes {
+export interface ChangesOf<Unit> {
   /** Units whose rows change. */
   readonly dirty: Set<Unit>
   /** Output and error of such a unit, where they change. */
@@ -59,7 +59,7 @@ export interface Payload {
   readonly item?: unknown
 }
 
-export function changes(): Changes {
+export function noChanges<Unit>(): ChangesOf<Unit> {
   const lists = { abort: [], mail: [], start: [], tell: [], drop: [], tombstones: [] }
   return {
     dirty: new Set(),

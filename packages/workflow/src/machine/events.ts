@@ -1,6 +1,6 @@
-import type { Answer, MailIn } from './answers.ts'
-import type { Spec } from './kind.ts'
+import type { Answer, Call, MailIn } from './answers.ts'
 import type { Line } from './records.ts'
+import type { Spec } from './state.ts'
 
 /** What happens to a run. `serial` is that of the ask which is answered. */
 export type MachineEvent =
@@ -41,7 +41,7 @@ export type MachineEvent =
       | ({ readonly type: 'within'; readonly within: number } & Answer)
       | { readonly type: 'due' }
       | { readonly type: 'mail'; readonly mail: MailIn }
-      | { readonly type: 'call'; readonly serial: number; readonly key: string; readonly kind: string }
+      | ({ readonly type: 'call' } & Call)
       | { readonly type: 'retryStep' | 'retryUndo' | 'skipUndo' }
       /** Why its handler is known not to end. */
       | { readonly type: 'giveUp'; readonly reason: string }

@@ -1,26 +1,28 @@
 import { ignored, type Receipt } from './answers.ts'
 import { type Changed, changedSince, shownNow } from './changed.ts'
-import { type Changes, changes } from './changes.ts'
+import { noChanges } from './changes.ts'
 import { digest } from './digest.ts'
 import type { MachineEvent } from './events.ts'
-import type { Spec } from './kind.ts'
 import { done, due, failed, lined, lost, permit, record, released, setOut, within } from './life.ts'
 import { migrate } from './migrate.ts'
 import { cancel, deadline, drop, pause, resume, retry, setPriority, undoRun } from './operators.ts'
 import { failing, isAlive } from './outcomes.ts'
 import { type Told, unknownUnit } from './refusals.ts'
-import { type Commit, commit, parse, type Row, type RunRow, rowOf, runRowOf } from './rows.ts'
+import type { Row, RunRow } from './row.ts'
+import { type Commit, commit, parse, rowOf, runRowOf } from './rows.ts'
 import { birth, enter } from './scope.ts'
-import type { Run, Unit } from './state.ts'
+import type { Changes, Run, Spec, Unit } from './state.ts'
 import { giveUp, retryStep, skipStep } from './step-operators.ts'
 import { retryUndo, skipUndo } from './undo-operators.ts'
 
-export type { Changed, StepChanged } from './changed.ts'
-export { type Changes, changes } from './changes.ts'
+export type { Changed } from './changed.ts'
 export type { MachineEvent } from './events.ts'
-export type { Spec } from './kind.ts'
-export { type Commit, commit, type Row, type RunRow } from './rows.ts'
-export type { Run } from './state.ts'
+export type { Row, RunRow } from './row.ts'
+export { type Commit, commit } from './rows.ts'
+export type { Changes, Run, Spec } from './state.ts'
+
+/** What a fold begins with. */
+export const changes: () => Changes = noChanges
 
 /** A run that nobody has begun: its rows are those of its root and of what the root opens. */
 export function start(

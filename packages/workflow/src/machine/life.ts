@@ -14,8 +14,8 @@ import {
   touch,
   undone,
 } from './outcomes.ts'
-import { noTries } from './records.ts'
-import type { Phase, Run, Unit } from './state.ts'
+import { noTries, type Phase } from './records.ts'
+import type { Run, Unit } from './state.ts'
 
 // The life of a unit. It knows no kinds: what is particular is in u.kind, and what follows an end is its scope’s matter.
 

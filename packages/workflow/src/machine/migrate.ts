@@ -1,13 +1,12 @@
 import { drop, isFailure, remove } from './again.ts'
 import type { MachineEvent } from './events.ts'
-import type { Kind, Spec } from './kind.ts'
 import { unpark } from './operators.ts'
 import { hasEnded, isAlive, isEntered, isUndone, passedPivot, touch } from './outcomes.ts'
 import { noTries } from './records.ts'
 import { AS_IT_WAS, DONE, goesOn, refuseRun, remedyOfUndo, standing, type Told } from './refusals.ts'
 import { enter } from './scope.ts'
 import { isReady, nameOf, shownStatus } from './shown.ts'
-import type { Run, Unit } from './state.ts'
+import type { Kind, Run, Spec, Unit } from './state.ts'
 
 type Move = Extract<MachineEvent, { readonly type: 'migrate' }>
 

@@ -1,9 +1,8 @@
 import type { SkipReason } from '../adapter/branch.ts'
 import type { Answer } from './answers.ts'
 import type { Payload } from './changes.ts'
-import type { Cause, Note } from './records.ts'
-import { noTries } from './records.ts'
-import type { Phase, Run, ScopePhase, Status, Unit } from './state.ts'
+import { type Cause, type Note, noTries, type Phase, type ScopePhase, type Status } from './records.ts'
+import type { Run, Unit } from './state.ts'
 
 // What becomes of a unit. Whatever follows from it, in its scope and above, is digested afterwards: see `digest()`.
 

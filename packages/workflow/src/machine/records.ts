@@ -1,5 +1,31 @@
 import type { SkipReason } from '../adapter/branch.ts'
-import type { Phase } from './state.ts'
+
+/**
+ * Where a unit is. `waiting`: for a time, for mail or for a slot. `open`: a scope whose units are under way. `parked`: it failed for good after a pivot, and an
+ * operator decides. `stopping`: it was told to end. `undoing`, `stuck` (its undo failed for good), `undone`: what it did is taken back; `of` keeps how it had
+ * ended before.
+ */
+export type Status =
+  | 'pending'
+  | 'running'
+  | 'waiting'
+  | 'open'
+  | 'parked'
+  | 'stopping'
+  | 'completed'
+  | 'skipped'
+  | 'failed'
+  | 'cancelled'
+  | 'undoing'
+  | 'stuck'
+  | 'undone'
+
+/**
+ * What a handler is asked: whether the unit is wanted, what it opens, its work, what follows a signal that did not come, its undo; and while units of a scope
+ * are under way or have ended: a function’s body, whether a loop goes on, what a map’s items come to. `wait` asks nobody: the kind knows what ends it.
+ */
+export type Phase = 'decide' | 'open' | 'run' | 'timeout' | 'undo' | 'wait' | ScopePhase
+export type ScopePhase = 'body' | 'until' | 'gather'
 
 /** How often one direction of a unit was tried. Forward and undo have one each, and nothing of the one is overwritten by the other. */
 export interface Tries {

@@ -1,4 +1,3 @@
-import type { Spec } from './kind.ts'
 import { ask, fly, rest, setOut } from './life.ts'
 import {
   goBack,
@@ -15,8 +14,8 @@ import {
   touch,
   undone,
 } from './outcomes.ts'
-import type { Cause, Note } from './records.ts'
-import { type Phase, type Run, Unit } from './state.ts'
+import type { Cause, Note, Phase } from './records.ts'
+import { type Run, type Spec, Unit } from './state.ts'
 
 // Scopes: units that open units. Taking them up, what follows when nothing is alive in them, and their undo: one home for all kinds.
 

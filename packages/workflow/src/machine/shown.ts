@@ -1,5 +1,6 @@
 import { goesForward } from './outcomes.ts'
-import type { Run, Status, Unit } from './state.ts'
+import type { Status } from './records.ts'
+import type { Run, Unit } from './state.ts'
 
 // The words by which people know a run and its units.
 

@@ -1,6 +1,5 @@
 import type { DefinitionShape, StepShape } from '../adapter/records.ts'
 import { skippableSteps } from '../graph/skippable.ts'
-import type { Kind, Spec } from './kind.ts'
 import { child } from './kinds/child.ts'
 import { type GraphSpec, graph, type StepSpec } from './kinds/graph.ts'
 import { loop } from './kinds/loop.ts'
@@ -8,6 +7,7 @@ import { type MapSpec, map } from './kinds/map.ts'
 import { signal } from './kinds/signal.ts'
 import { sleep } from './kinds/sleep.ts'
 import { work } from './kinds/work.ts'
+import type { Kind, Spec } from './state.ts'
 
 const known = new WeakMap<DefinitionShape, GraphSpec>()
 

@@ -1,4 +1,3 @@
-import type { Spec } from '../../src/machine/kind.ts'
 import { type ChildSpec, child } from '../../src/machine/kinds/child.ts'
 import { type FirstSpec, first } from '../../src/machine/kinds/first.ts'
 import { type GraphSpec, graph, type StepSpec } from '../../src/machine/kinds/graph.ts'
@@ -9,6 +8,7 @@ import { type FunctionSpec, recorded } from '../../src/machine/kinds/recorded.ts
 import { signal } from '../../src/machine/kinds/signal.ts'
 import { sleep } from '../../src/machine/kinds/sleep.ts'
 import { work } from '../../src/machine/kinds/work.ts'
+import type { Spec } from '../../src/machine/state.ts'
 import type { Random } from './random.ts'
 
 /** A call of a function’s body: made when some earlier ones have ended. */

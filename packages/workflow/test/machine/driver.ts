@@ -1,5 +1,5 @@
 import type { Answer, MailIn, NewItem } from '../../src/machine/answers.ts'
-import type { Changes, Dispatch, MailOut } from '../../src/machine/changes.ts'
+import type { Dispatch, MailOut } from '../../src/machine/changes.ts'
 import type { Answered } from '../../src/machine/index.ts'
 import {
   advance,
@@ -13,8 +13,8 @@ import {
   type RunRow,
   start,
 } from '../../src/machine/index.ts'
-import type { Spec } from '../../src/machine/kind.ts'
 import type { Line } from '../../src/machine/records.ts'
+import type { Changes, Spec } from '../../src/machine/state.ts'
 
 /** So many items of a map. */
 export const items = (count: number): readonly NewItem[] =>

@@ -85,7 +85,7 @@ function rowOf({ root }: Run, u: Unit, step: number): StoredStep {
   const isToUndo = root.status === 'undoing' && u.undo === null && owes(u)
   return {
     ...{ step, name: String(u.key), status: isToUndo ? 'compensating' : shownStatus(u), round: u.round },
-    ...{ workerId: u.flying ? 'w' : null, undoOf: u.of === 'unknown' ? 'failed' : u.of },
+    ...{ workerId: u.flying ? 'w' : null, undoOf: u.of },
     ...{ startedAt: u.forward.attempt > 0 ? 1 : null, finishedAt: null, availableAt: null },
     ...{ signalledAt: null, branch: null, undo: null, openDependencies: 0, succeeded: u.succeeded },
     ...{ attempts: 0, failures: 0, losses: 0, fence: 1, waitingSince: null, failingSince: null },

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { define, type WorkflowDefinition } from '../../src/definition/index.ts'
-import type { Spec } from '../../src/machine/kind.ts'
 import { type FirstSpec, first } from '../../src/machine/kinds/first.ts'
 import type { GraphSpec, StepSpec } from '../../src/machine/kinds/graph.ts'
 import { type MailboxSpec, mailbox } from '../../src/machine/kinds/mailbox.ts'
 import { type FunctionSpec, recorded } from '../../src/machine/kinds/recorded.ts'
 import { work } from '../../src/machine/kinds/work.ts'
 import { specOfShape } from '../../src/machine/spec-of-shape.ts'
+import type { Spec } from '../../src/machine/state.ts'
 import { graphOf } from './definitions.ts'
 import { Driver, items } from './driver.ts'
 
@@ -14,8 +14,7 @@ const run = () => 1
 const compensate = () => {}
 const specOf = ({ record }: { readonly record: WorkflowDefinition['record'] }): GraphSpec =>
   specOfShape(record.shape)
-const playing = (definition: Parameters<typeof specOf>[0], parent?: string) =>
-  new Driver(specOf(definition), parent)
+const playing = (definition: Parameters<typeof specOf>[0]) => new Driver(specOf(definition))
 
 const step = (name: string, more: Partial<StepSpec> = {}): Spec => ({
   of: work,

@@ -1,6 +1,6 @@
-import type { Spec } from '../../src/machine/kind.ts'
 import { type GraphSpec, graph, type StepSpec } from '../../src/machine/kinds/graph.ts'
 import { work } from '../../src/machine/kinds/work.ts'
+import type { Spec } from '../../src/machine/state.ts'
 import { graphOf } from './definitions.ts'
 import type { Random } from './random.ts'
 

@@ -1,9 +1,9 @@
-import type { Spec } from '../../src/machine/kind.ts'
 import type { FirstSpec } from '../../src/machine/kinds/first.ts'
 import type { GraphSpec, StepSpec } from '../../src/machine/kinds/graph.ts'
 import type { MapSpec } from '../../src/machine/kinds/map.ts'
 import type { FunctionSpec } from '../../src/machine/kinds/recorded.ts'
-import type { Row } from '../../src/machine/rows.ts'
+import type { Row } from '../../src/machine/row.ts'
+import type { Spec } from '../../src/machine/state.ts'
 import type { KeptSpec } from './definitions.ts'
 
 const ENDED: readonly string[] = ['completed', 'skipped', 'failed', 'cancelled', 'undone']

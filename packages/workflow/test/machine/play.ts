@@ -159,7 +159,7 @@ function begin(world: World, flight: Flight, transacts: boolean): void {
   }
   flight.isRecorded = true
   world.fold({ type: 'record', unit, serial, before: true, ...(transacts ? { within: true } : {}) })
-  if (transacts) flight.within = world.oracle.rows.get(unit)?.within
+  if (transacts) flight.within = world.oracle.rows.get(unit)?.within ?? null
 }
 
 function kills(

@@ -94,7 +94,7 @@ const ON_RUN: readonly MachineEvent[] = [
 const ON_STEP = ['retryStep', 'skipStep', 'giveUp', 'retryUndo', 'skipUndo'] as const
 
 const wordsOf = (told: ReturnType<Driver['fold']>): string => {
-  if (told === undefined) return 'nothing'
+  if (told === undefined || 'result' in told) return 'nothing'
   if ('changed' in told) return told.changed ? 'changed' : 'unchanged'
   const { what, remedy } = told.refused
   return remedy === undefined ? what : `${what} ${remedy}`

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { define, type WorkflowDefinition } from '../../src/definition/index.ts'
-import type { Spec } from '../../src/machine/kind.ts'
 import type { GraphSpec, StepSpec } from '../../src/machine/kinds/graph.ts'
 import { work } from '../../src/machine/kinds/work.ts'
 import { specOfShape } from '../../src/machine/spec-of-shape.ts'
+import type { Spec } from '../../src/machine/state.ts'
 import { Driver } from './driver.ts'
 
 const run = () => 1

@@ -62,7 +62,7 @@ const CORE_ROOMS = [
   {
     name: 'machine/spec-of-shape',
     files: /^machine\/spec-of-shape\.ts$/,
-    mayImport: ['base', 'adapter', 'machine', 'machine/kinds'],
+    mayImport: ['base', 'adapter', 'graph', 'machine', 'machine/kinds'],
   },
   { name: 'machine', files: /^machine\//, mayImport: ['base', 'adapter'] },
   { name: 'definition', files: /^definition\//, mayImport: ['base', 'options', 'adapter', 'graph'] },

@@ -1,7 +1,5 @@
-import type { MailIn } from '../answers.ts'
-import { DELIVERED, ignored } from '../answers.ts'
+import { DELIVERED, ignored, type MailIn } from '../answers.ts'
 import type { MailOut } from '../changes.ts'
-import type { Kind, Spec } from '../kind.ts'
 import { ask, waitFor } from '../life.ts'
 import {
   complete,
@@ -17,7 +15,7 @@ import {
   undone,
   unharmed,
 } from '../outcomes.ts'
-import type { Run, Unit } from '../state.ts'
+import type { Kind, Run, Spec, Unit } from '../state.ts'
 
 export interface ChildSpec extends Spec {
   /** It is not waited for, and belongs to nobody. */

@@ -1,7 +1,6 @@
-import type { Kind, Spec } from '../kind.ts'
 import { fail, hasEnded, note, outcomeOf, over, tell, touch } from '../outcomes.ts'
 import { begin, birth, takeBack } from '../scope.ts'
-import type { Unit } from '../state.ts'
+import type { Kind, Spec, Unit } from '../state.ts'
 import { stop } from '../stop.ts'
 
 export interface FirstSpec extends Spec {

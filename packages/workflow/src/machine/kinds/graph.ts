@@ -1,8 +1,7 @@
 import type { SkipReason } from '../../adapter/branch.ts'
-import type { Kind, Spec } from '../kind.ts'
 import { complete, note, outcomeOf, skip } from '../outcomes.ts'
 import { at, begin, unitAt } from '../scope.ts'
-import type { Run, Unit } from '../state.ts'
+import type { Kind, Run, Spec, Unit } from '../state.ts'
 
 /** A step of a graph. */
 export interface StepSpec extends Spec {

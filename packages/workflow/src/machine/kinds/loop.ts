@@ -1,9 +1,8 @@
 import type { Answer } from '../answers.ts'
-import type { Kind, Spec } from '../kind.ts'
 import { question, wait } from '../life.ts'
 import { complete, isUndone, note, outcomeOf, over, tell, touch } from '../outcomes.ts'
 import { at, begin, birth } from '../scope.ts'
-import type { Run, Unit } from '../state.ts'
+import type { Kind, Run, Spec, Unit } from '../state.ts'
 
 export interface LoopSpec extends Spec {
   readonly each: Spec

@@ -1,8 +1,7 @@
 import { DELIVERED, ignored } from '../answers.ts'
-import type { Kind, Spec } from '../kind.ts'
 import { complete, note, touch } from '../outcomes.ts'
 import { begin, birth } from '../scope.ts'
-import type { Run, Unit } from '../state.ts'
+import type { Kind, Run, Spec, Unit } from '../state.ts'
 
 export interface MailboxSpec extends Spec {
   readonly each: Spec

@@ -1,8 +1,7 @@
-import type { Kind, Spec } from '../kind.ts'
 import { question } from '../life.ts'
 import { complete, forget, note } from '../outcomes.ts'
 import { begin, birth } from '../scope.ts'
-import type { Run, Unit } from '../state.ts'
+import type { Kind, Run, Spec, Unit } from '../state.ts'
 
 export interface MapSpec extends Spec {
   readonly each: Spec

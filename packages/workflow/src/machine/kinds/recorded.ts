@@ -1,8 +1,7 @@
-import type { Kind, Spec } from '../kind.ts'
 import { question } from '../life.ts'
 import { complete, forget, hasEnded, note, outcomeOf, park, touch } from '../outcomes.ts'
 import { at, begin, birth } from '../scope.ts'
-import type { Run, Unit } from '../state.ts'
+import type { Kind, Run, Spec, Unit } from '../state.ts'
 
 export interface FunctionSpec extends Spec {
   readonly steps: Readonly<Record<string, Spec>>

@@ -1,8 +1,7 @@
 import { DELIVERED, ignored, type MailIn, type Receipt } from '../answers.ts'
-import type { Kind } from '../kind.ts'
 import { ask, waitFor } from '../life.ts'
 import { complete, fail, goesForward, hasEnded, isGoingBack, note, outcomeOf, touch } from '../outcomes.ts'
-import type { Run, Unit } from '../state.ts'
+import type { Kind, Run, Unit } from '../state.ts'
 
 /** The signal that a unit has. Its payload is the unit’s output. */
 interface Signal {

@@ -1,6 +1,6 @@
-import type { Kind } from '../kind.ts'
 import { waitFor } from '../life.ts'
 import { complete } from '../outcomes.ts'
+import type { Kind } from '../state.ts'
 
 /** It waits until an instant, which its owner tells when it opens. */
 export const sleep: Kind = {

@@ -1,4 +1,4 @@
-import type { Kind } from '../kind.ts'
+import type { Kind } from '../state.ts'
 
 /** A handler. With a time as its answer it is asked again then, as a poll is. */
 export const work: Kind = { name: 'work', asks: 'run' }
