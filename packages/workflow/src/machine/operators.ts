@@ -171,6 +171,7 @@ export function retryParked(run: Run, u: Unit): void {
     return
   }
   u.scope.alive -= 1
+  u.isCounted = false
   begin(run, u)
 }
 

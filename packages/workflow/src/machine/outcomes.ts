@@ -209,6 +209,7 @@ export function park(run: Run, u: Unit, error: unknown): void {
 /** What a pause held does not count any more. */
 export function release(u: Unit): void {
   u.held = false
+  u.isCounted = false
   u.scope!.alive -= 1
 }
 

@@ -69,14 +69,18 @@ export function enter(run: Run, s: Unit): void {
   s.mem = null
   for (const u of s.units!) {
     u.held = false
+    u.isCounted = false
     u.isResting = false
     u.ending = null
     u.telling = null
     u.aside = s.status === 'stopping' && isTakenUp(u)
   }
-  if (s.status === 'open') s.kind.open!(run, s)
-  else if (s.status === 'undoing') enterUndo(run, s)
-  else for (const u of s.units!) if ((isAlive(u) || undoesItself(u)) && !u.aside) begin(run, u)
+  if (s.status === 'undoing') enterUndo(run, s)
+  else {
+    // First what is under way, so that a stop finds it: the kind comes to it one by one.
+    for (const u of s.units!) if ((isAlive(u) || undoesItself(u)) && !u.aside) begin(run, u)
+    if (s.status === 'open') s.kind.open!(run, s)
+  }
   if (s.status === 'stopping' || s.status === 'undoing') takeUpWithin(run, s)
   look(run, s)
 }
@@ -101,7 +105,8 @@ export function isTakenUp(u: Unit): boolean {
 /** A unit of an open scope begins, or is taken up where it is. */
 export function begin(run: Run, u: Unit): void {
   const s = u.scope!
-  if (u.status === 'pending' && s.status !== 'open') return
+  if (u.isCounted || (u.status === 'pending' && s.status !== 'open')) return
+  u.isCounted = true
   s.alive += 1
   if (hasEnded(u)) {
     if (u.note?.told === true) tellScope(run, u)

@@ -47,6 +47,8 @@ export class Unit {
   /** Its end, or what it tells of itself, that is still to be digested in this fold. Its scope forgets it when it is entered anew. */
   ending: Entry | null = null
   telling: Entry | null = null
+  /** It has begun, or was taken up, since its scope was entered. */
+  isCounted = false
   /** It waits for mail or a time of its own, and is not busy. */
   isResting = false
   /** The status and the serial that the row has. */

@@ -20,7 +20,7 @@ const told = (what: string, says: unknown, has: unknown): string =>
 
 /** What points at other units, or means nothing at times, has a comparison of its own. */
 const OTHERS: ReadonlySet<keyof Unit> = new Set<keyof Unit>([
-  ...(['spec', 'scope', 'units', 'named', 'alive', 'resting', 'mem', 'aside'] as const),
+  ...(['spec', 'scope', 'units', 'named', 'alive', 'resting', 'isCounted', 'mem', 'aside'] as const),
 ])
 
 function differingField(unit: Unit, other: Unit, known: Run): keyof Unit | null {

@@ -55,8 +55,10 @@ function fill(run: Run, s: Unit): void {
   if (filling === null || s.status !== 'open') return
   const window = windowOf(s)
   while (filling.next < s.units!.length) {
-    if (window === undefined ? s.alive - s.resting >= BUSY_MAX : s.alive >= window) return
+    const u = s.units![filling.next]!
+    const isFull = window === undefined ? s.alive - s.resting >= BUSY_MAX : s.alive >= window
+    if (u.status === 'pending' && isFull) return
     filling.next += 1
-    begin(run, s.units![filling.next - 1]!)
+    if (u.status === 'pending') begin(run, u)
   }
 }
