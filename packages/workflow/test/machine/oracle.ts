@@ -12,6 +12,8 @@ const SCOPES: readonly string[] = ['graph', 'map', 'loop', 'first', 'mailbox', '
 export const isEnded = (row: Row): boolean => ENDED.includes(row.status)
 const isScope = (spec: Spec): boolean => SCOPES.includes(spec.of.name)
 
+const isStopped = ({ status, note }: Row): boolean => status === 'stopping' || note?.cause?.keep === true
+
 /** What went forward and what was undone, as the world saw it. Names a round of a unit. */
 export const effectId = ({ no, round }: Pick<Row, 'no' | 'round'>): string => `${no}:${round}`
 
@@ -36,7 +38,7 @@ export class Oracle {
   readonly #specs = new Map<number, Spec>()
   #specsOf: Spec | undefined
   readonly #fail: (why: string) => never
-  /** Scopes that had told their outcome when an operator left all effects as they were. */
+  /** Scopes that had told their outcome when a scope above them was stopped: from then on their losers are its matter. */
   readonly #left = new Set<number>()
   #clock = 0
 
@@ -212,8 +214,7 @@ export class Oracle {
       // A stand-in takes the place of what was undone in the same round.
       if (old?.status === 'undone' && row.status === 'skipped') this.succeeded.delete(effectId(row))
       if (row.status === 'pending') this.#left.delete(row.no)
-      if (row.note?.told === true && this.above(row).some((scope) => scope.note?.cause?.keep === true))
-        this.#left.add(row.no)
+      if (row.note?.told === true && this.above(row).some(isStopped)) this.#left.add(row.no)
       if (row.status === 'undone' && row.note?.skippedUndo === true) this.skipped.add(effectId(row))
       const name = `${row.scope}/${row.key}:${row.round}`
       const named = this.#named.get(name)
