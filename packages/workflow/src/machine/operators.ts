@@ -2,6 +2,7 @@ import { again, open, reopen, reset } from './again.ts'
 import type { MachineEvent } from './events.ts'
 import { setOut } from './life.ts'
 import {
+  bury,
   forget,
   hasEnded,
   isAlive,
@@ -211,6 +212,7 @@ function abandon(run: Run, u: Unit): void {
   if (isUndo) note(u, { skippedUndo: true })
   else if (u.status === 'waiting' && u.phase === 'wait') u.kind.stop?.(run, u)
   const isFailed = u.status === 'parked' || u.note?.failed === true || u.note?.cause?.failed === true
+  bury(run, u)
   stir(u)
   u.status = isUndo ? 'undone' : isFailed ? 'failed' : 'cancelled'
   u.tries.due = null

@@ -151,7 +151,7 @@ export function stir(u: Unit): void {
 }
 
 /** No transaction may commit its outcome any more. */
-function bury(run: Run, u: Unit): void {
+export function bury(run: Run, u: Unit): void {
   if (u.within === null) return
   run.out.tombstones.push({ unit: u.no, within: u.within })
   u.within = null

@@ -2,7 +2,7 @@ import { sentence } from '../words.ts'
 import { drop, isKeptFailure, remembered, standingAfter } from './again.ts'
 import { ask, setOut } from './life.ts'
 import { retryEnded, retryParked } from './operators.ts'
-import { fail, hasEnded, isUndone, land, note, push, stick, stir, touch } from './outcomes.ts'
+import { bury, fail, hasEnded, isUndone, land, note, push, stick, stir, touch } from './outcomes.ts'
 import {
   DONE,
   goesOn,
@@ -81,6 +81,7 @@ function standIn(run: Run, u: Unit, output: unknown): void {
   u.undo = null
   u.forward.due = null
   u.phase = null
+  bury(run, u)
   stir(u)
   u.held = false
   u.status = 'skipped'

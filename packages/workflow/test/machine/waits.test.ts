@@ -261,6 +261,17 @@ describe('a step with a transaction of its own', () => {
     expect(driver.tombstones).toEqual([])
   })
 
+  it.each(['skipStep', 'drop'] as const)('that an operator ends with %s leaves a tombstone, too', (type) => {
+    const driver = begun()
+    driver.fails('pay', { retryAt: 9_000 })
+    const unit = driver.at('pay').no
+
+    driver.fold(type === 'drop' ? { type } : { type, unit, output: 'by hand' })
+
+    expect(driver.tombstones).toEqual([{ unit, within: 1 }])
+    expect(driver.at('pay').within).toBeNull()
+  })
+
   it('that ends otherwise leaves a tombstone, and a retry has another number', () => {
     const driver = begun()
     driver.fails('pay')
