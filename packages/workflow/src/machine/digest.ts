@@ -1,5 +1,5 @@
-import { hasEnded, isEntered } from './outcomes.ts'
-import { cleared, enter, look, undo, undoesItself } from './scope.ts'
+import { hasEnded, isEntered, push } from './outcomes.ts'
+import { cleared, enter, isHeldBack, look, owes, undo, undoesItself } from './scope.ts'
 import type { Run, Unit } from './state.ts'
 import { stop } from './stop.ts'
 
@@ -44,9 +44,15 @@ function digestEnd(run: Run, u: Unit): void {
   look(run, s)
 }
 
-/** A scope that was stopped may wait for just that undo. */
-function lookAbove(run: Run, u: Unit): void {
-  for (let s = u.scope; s !== null; s = s.scope) if (s.status === 'stopping') look(run, s)
+/** A scope that was stopped may wait for just that undo; one whose undo a pause holds back may owe nothing any more. */
+function lookAbove(run: Run, ended: Unit): void {
+  for (let s: Unit | null = ended; s !== null; s = s.scope) {
+    if (s.status === 'stopping') look(run, s)
+    else if (isHeldBack(s) && !owes(s)) {
+      s.held = false
+      push(run, s)
+    }
+  }
 }
 
 /** Its scope goes on, while units of it are still under way. */

@@ -1,7 +1,8 @@
 import { ask } from './life.ts'
-import { goBack, isGoingBack, note, touch, undone } from './outcomes.ts'
+import { goBack, note, touch, undone } from './outcomes.ts'
 import { noTries } from './records.ts'
 import { DONE, refuseUndo, type Told } from './refusals.ts'
+import { isHeldBack } from './scope.ts'
 import type { Run, Unit } from './state.ts'
 
 // What operators do with the undo of a step.
@@ -10,9 +11,6 @@ const waitsToUndo = (u: Unit): boolean =>
   u.status === 'stuck' ||
   isHeldBack(u) ||
   (u.status === 'undoing' && !u.flying && (u.tries.due !== null || isHeld(u)))
-
-/** Its turn has come, and a pause keeps its undo from beginning. */
-const isHeldBack = (u: Unit): boolean => u.held && u.scope?.status === 'undoing' && !isGoingBack(u)
 
 /** A pause keeps it from being asked. */
 const isHeld = ({ status, phase, tries }: Unit): boolean =>

@@ -174,6 +174,28 @@ it('what depends on a race goes on before its losers have ended; the run ends af
   expect(driver.at().status).toBe('completed')
 })
 
+it('a race whose turn in an undo a pause holds back is past it once its losers have undone themselves', () => {
+  const racing = graphOf([
+    { of: first, name: 'race', each: [{ of: work, name: 'x' }, step('y')], count: 1, losers: 'undo' } as FirstSpec,
+    { ...step('after'), dependsOn: ['race'] } as StepSpec,
+    { of: work, name: 'last', dependsOn: ['after'] },
+  ])
+  const driver = new Driver(racing)
+  driver.done('0')
+  driver.done('1')
+  driver.done('after')
+  driver.fails('last')
+  driver.fold({ type: 'pause' })
+  driver.done('after')
+
+  driver.done('1')
+  driver.reload()
+  driver.fold({ type: 'resume' })
+
+  expect(driver.at().status).toBe('undone')
+  expect(driver.at('race').status).toBe('completed')
+})
+
 it('a mailbox takes messages in their order, one at a time, answers each sender, and ends once it is closed', () => {
   const driver = new Driver(graphOf([{ of: mailbox, name: 'box', each: step('message') } as MailboxSpec]))
   driver.tell(['box'], { body: 'a', from: 'ann' })
