@@ -212,8 +212,7 @@ function undoUnlessPaused(run: Run, u: Unit): void {
 }
 
 /** Its turn has come, and a pause keeps its undo from beginning. */
-export const isHeldBack = (u: Unit): boolean =>
-  u.held && u.scope?.status === 'undoing' && !isGoingBack(u)
+export const isHeldBack = (u: Unit): boolean => u.held && u.scope?.status === 'undoing' && !isGoingBack(u)
 
 /** What an undo still waits for: how many units come before each. */
 type Waits = Map<Unit, number>

@@ -176,8 +176,14 @@ it('what depends on a race goes on before its losers have ended; the run ends af
 
 it('a race whose turn in an undo a pause holds back is past it once its losers have undone themselves', () => {
   const racing = graphOf([
-    { of: first, name: 'race', each: [{ of: work, name: 'x' }, step('y')], count: 1, losers: 'undo' } as FirstSpec,
-    { ...step('after'), dependsOn: ['race'] } as StepSpec,
+    {
+      of: first,
+      name: 'race',
+      each: [{ of: work, name: 'x' }, step('y')],
+      count: 1,
+      losers: 'undo',
+    } as FirstSpec,
+    { of: work, name: 'after', compensate: 'completed', dependsOn: ['race'] },
     { of: work, name: 'last', dependsOn: ['after'] },
   ])
   const driver = new Driver(racing)

@@ -127,8 +127,8 @@ it.each(SABOTAGES)(
   600_000,
 )
 
-it('without a sabotage nothing breaks in as many runs as the least that is caught needs', async () => {
-  expect(await firstBroken(ROOT, 3_000)).toBe('nothing')
+it('without a sabotage nothing breaks', async () => {
+  expect(await firstBroken(ROOT, 20_000)).toBe('nothing')
 }, 600_000)
 
 /** The message of the first of many random runs that breaks a rule. */
