@@ -85,7 +85,7 @@ export function pause(run: Run, { by }: PauseEvent): Told {
   if (by === 'parent') note(root, { pausedBy: by })
   touch(run, root)
   // What is under way; all else does not begin.
-  for (const u of run.units) if (u !== undefined && (u.flying || u.row !== u.status)) touch(run, u)
+  for (const u of run.units) if (u !== undefined && u.row !== u.status) touch(run, u)
   tellElsewhere(run)
   return DONE
 }

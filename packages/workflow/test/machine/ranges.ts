@@ -51,9 +51,12 @@ const programOf = (play: string): string => `
   console.log(JSON.stringify(told))`
 
 export function playRange(program: string, { first, runs }: Range, timeout = LONGEST_MS): Promise<Played> {
-  return new Promise((resolve) => {
-    execFile(process.execPath, [program, String(first), String(runs)], { timeout }, (error, stdout) =>
-      resolve(error === null ? JSON.parse(stdout) : { broken: `seed 0: it does not end: ${error.message}` }),
-    )
+  return new Promise((resolve, reject) => {
+    execFile(process.execPath, [program, String(first), String(runs)], { timeout }, (error, stdout) => {
+      if (error === null) resolve(JSON.parse(stdout))
+      // Killed by the timeout, or out of memory. What only exits has not played at all.
+      else if (error.signal != null) resolve({ broken: `seed 0: it does not end: ${error.message}` })
+      else reject(error)
+    })
   })
 }

@@ -60,7 +60,7 @@ const SABOTAGES: readonly (readonly [rule: string, file: string, from: string, t
     'if (answer.due === undefined) return complete',
     "if (answer.due === undefined) return u.status === 'stopping' ? over(run, u, 'cancelled') : complete",
   ],
-  ['a map begins as many as it may', 'kinds/map.ts', ': s.alive >= window)', ': s.alive > window)'],
+  ['a map begins as many as it may', 'kinds/map.ts', ': s.alive >= window', ': s.alive > window'],
   ['a failing scope stops its units', 'stop.ts', '  for (const u of s.units!) stop(run, u)\n', ''],
   [
     'an ask of the same fold is withdrawn',
@@ -87,8 +87,8 @@ const SABOTAGES: readonly (readonly [rule: string, file: string, from: string, t
   [
     'a pause writes what is under way',
     'operators.ts',
-    '(u.flying || u.row !== u.status)',
-    '(u.row !== u.status)',
+    '  for (const u of run.units) if (u !== undefined && u.row !== u.status) touch(run, u)\n',
+    '',
   ],
   ['a parked scope writes what is under way', 'outcomes.ts', '    if (isAlive(v)) touch(run, v)\n', ''],
   [
@@ -115,7 +115,7 @@ it.each(SABOTAGES)(
   async (_, file, from, to) => {
     const copy = join(ranges.folder, 'workflow')
     rmSync(copy, { recursive: true, force: true })
-    for (const part of ['src/machine', 'test/machine'])
+    for (const part of ['src', 'test/machine'])
       cpSync(join(ROOT, part), join(copy, part), { recursive: true })
     const path = join(copy, 'src/machine', file)
     const text = readFileSync(path, 'utf8')
