@@ -165,6 +165,9 @@ export function reset(run: Run, u: Unit, isAnew: boolean, wanted: Unit | null = 
   if (isDecided) note(u, { decided: true })
   if (!hasNewRound && phase !== null && u.forward.attempt > 0) note(u, { tried: phase })
   u.status = 'pending'
+  // Not of an earlier time, if it is stopped before it is entered.
+  u.alive = 0
+  u.resting = 0
   touch(run, u, keepsOutput ? undefined : { output: null })
 }
 

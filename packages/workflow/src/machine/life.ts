@@ -85,9 +85,6 @@ function open(run: Run, u: Unit, answer: Answer | undefined): void {
   if (u.units === null) return u.kind.begin?.(run, u, answer)
   u.status = 'open'
   u.phase = null
-  // Not of an earlier time, if it is stopped before it is entered.
-  u.alive = 0
-  u.resting = 0
   // The rows of a run that has begun imply that its root is open.
   if (u.scope !== null || answer !== undefined || u.row !== 'pending') touch(run, u)
   u.kind.grow?.(run, u, answer)

@@ -84,7 +84,7 @@ export function pause(run: Run, { by }: PauseEvent): Told {
   run.paused = true
   if (by === 'parent') note(root, { pausedBy: by })
   touch(run, root)
-  // What is under way; all else does not begin.
+  // Rows imply what begins, and nothing begins in a pause: what has begun unwritten is written now.
   for (const u of run.units) if (u !== undefined && u.row !== u.status) touch(run, u)
   tellElsewhere(run)
   return DONE

@@ -15,6 +15,7 @@ import {
 } from '../../src/machine/index.ts'
 import type { Line } from '../../src/machine/records.ts'
 import type { Changes, Spec } from '../../src/machine/state.ts'
+import { difference } from './difference.ts'
 
 /** So many items of a map. */
 export const items = (count: number): readonly NewItem[] =>
@@ -25,7 +26,7 @@ export class Driver {
   now = 1_000
   row!: RunRow
   readonly rows = new Map<number, Row>()
-  readonly spec: Spec
+  spec: Spec
   readonly mail: MailOut[] = []
   readonly aborted: string[] = []
   readonly tombstones: Changes['tombstones'][number][] = []
@@ -46,7 +47,11 @@ export class Driver {
     const out = changes()
     const [answer] = events.map((event) => advance(this.#run, event, this.now, out))
     this.#keep(commit(this.#run))
+    this.spec = this.#run.root.spec
     if (out.begun) this.#begun = true
+    // Of large runs it would be most of the time.
+    const differs = this.rows.size > 100 ? null : difference(this.load(), this.#run)
+    if (differs !== null) throw new Error(`After ${events[0]!.type}: ${differs}`)
     this.asked = [...this.asked, ...out.dispatch.values()]
     this.mail.push(...out.mail)
     this.tombstones.push(...out.tombstones)

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { WorkflowDefinition } from '../../src/definition/index.ts'
 import { define } from '../../src/definition/index.ts'
+import { type LoopSpec, loop } from '../../src/machine/kinds/loop.ts'
 import { map } from '../../src/machine/kinds/map.ts'
 import { work } from '../../src/machine/kinds/work.ts'
 import { specOfShape } from '../../src/machine/spec-of-shape.ts'
@@ -222,4 +223,25 @@ describe('a failure that was told to a step', () => {
 
     expect([driver.open, driver.statuses['a']]).toEqual([['after.run'], 'failed'])
   })
+})
+
+it('a scope that was dropped in its undo, and is cancelled before it opens again, counts nothing of that time', () => {
+  const driver = new Driver(
+    graphOf([
+      { of: loop, name: 'rounds', each: { of: work, name: 'round', compensate: 'completed' } } as LoopSpec,
+      { of: work, name: 'last', dependsOn: ['rounds'] },
+    ]),
+  )
+  driver.done('rounds')
+  driver.done('0')
+  driver.fails('last')
+  driver.fails('0', { retryAt: 5_000 })
+  driver.fold({ type: 'drop' })
+  driver.fold({ type: 'retry' })
+  expect(driver.open).toEqual(['rounds.open'])
+
+  driver.fold({ type: 'cancel' })
+  driver.done('rounds')
+
+  expect(driver.at().status).toBe('cancelled')
 })
