@@ -25,7 +25,6 @@ const LONGEST = [
   'examples/test/waiting.test.ts',
   'tools/simulation/test/worlds.test.ts',
   'examples/test/frameworks.test.ts',
-  'packages/workflow-postgres/test/previous-release.test.ts',
   'packages/workflow-postgres/test/plans.test.ts',
   'packages/workflow-postgres/test/conformance/differential.test.ts',
   'packages/testing/test/conformance/differential.test.ts',

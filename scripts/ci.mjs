@@ -25,12 +25,15 @@ if (!Number.isSafeInteger(sample) || sample < 0) {
   process.exit(2)
 }
 
+/** It sets the folder up; those after it do not. */
+const FIRST = 'tests'
+
 /**
  * The stages in order. Those of a pair of lists run side by side: the first one mostly waits, or has a clock of its own.
  * @type {readonly (Stage | readonly [readonly Stage[], readonly Stage[]])[]}
  */
 const STAGES = [
-  { name: 'tests', command: `npm test -- --reporter=default --reporter=json --outputFile.json=${REPORT}` },
+  { name: FIRST, command: `npm test -- --reporter=default --reporter=json --outputFile.json=${REPORT}` },
   [
     [
       { name: 'kills', command: 'npm run -s proofs -- kills' },
@@ -52,7 +55,7 @@ const STAGES = [
     ],
   ],
   { name: 'proofs', command: 'npm run -s proofs -- worlds hostile plans', onDay: [0, 2] },
-  { name: 'faults', command: 'npm run -s proofs -- races releases faults commands scrapes', onDay: [1, 2] },
+  { name: 'faults', command: 'npm run -s proofs -- races faults commands scrapes', onDay: [1, 2] },
   { name: 'journeys', command: 'npm run -s proofs -- journeys' },
   { name: 'dashboard', command: 'npm run -s proofs -- dashboard', onDay: [0, 4] },
   { name: 'playground', command: 'npm run -s proofs -- playground', onDay: [1, 4] },
@@ -133,7 +136,7 @@ async function runStage({ name, command, onDay: [day, of] = [0, 1] }, isApart) {
   const [program = '', ...args] = command.split(' ')
   const code = await run(program, args, {
     cwd: root,
-    env: { ...process.env, SAMPLE: `${sample}` },
+    env: { ...process.env, SAMPLE: `${sample}`, ...(name === FIRST ? {} : { BELAY_SET_UP: root }) },
     ...(isApart ? { onLine: (/** @type {string} */ line) => held.push(line) } : {}),
     signal: aborted.signal,
   }).catch(() => 1)

@@ -9,6 +9,7 @@ export default defineConfig({
     // The longer name first: an alias also matches what begins with it.
     alias: [
       { find: '@belay/workflow/adapter', replacement: source('../workflow/src/adapter/index.ts') },
+      { find: '@belay/workflow/store', replacement: source('../workflow/src/store/index.ts') },
       { find: '@belay/workflow', replacement: source('../workflow/src/index.ts') },
     ],
   },

@@ -9,6 +9,7 @@ export default defineConfig({
     alias: [
       { find: /^@belay\/workflow$/, replacement: source('workflow/src/index.ts') },
       { find: /^@belay\/workflow\/adapter$/, replacement: source('workflow/src/adapter/index.ts') },
+      { find: /^@belay\/workflow\/store$/, replacement: source('workflow/src/store/index.ts') },
       { find: /^@belay\/testing$/, replacement: source('testing/src/index.ts') },
       { find: /^@belay\/testing\/conformance$/, replacement: source('testing/src/conformance/index.ts') },
     ],

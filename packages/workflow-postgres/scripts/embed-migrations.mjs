@@ -3,14 +3,25 @@ import { createHash } from 'node:crypto'
 import { readFile, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 
-const FOLDER = new URL('../../../migrations/', import.meta.url)
-const TARGET = new URL('../src/migrate/migrations.generated.ts', import.meta.url)
+const SOURCES = {
+  migrations: {
+    folder: new URL('../../../migrations/', import.meta.url),
+    target: new URL('../src/migrate/migrations.generated.ts', import.meta.url),
+  },
+  // The tables of the new engine.
+  baseline: {
+    folder: new URL('../baseline/', import.meta.url),
+    target: new URL('../src/tables/baseline.generated.ts', import.meta.url),
+  },
+}
 
-export async function embeddedMigrations() {
-  const journal = JSON.parse(await readFile(new URL('meta/_journal.json', FOLDER), 'utf8'))
+/** @param {keyof typeof SOURCES} [name] */
+export async function embeddedMigrations(name = 'migrations') {
+  const { folder } = SOURCES[name]
+  const journal = JSON.parse(await readFile(new URL('meta/_journal.json', folder), 'utf8'))
   const migrations = await Promise.all(
     journal.entries.map(async ({ tag }) => {
-      const sql = await readFile(new URL(`${tag}.sql`, FOLDER), 'utf8')
+      const sql = await readFile(new URL(`${tag}.sql`, folder), 'utf8')
       return { tag, hash: createHash('sha256').update(sql).digest('hex'), sql }
     }),
   )
@@ -18,8 +29,8 @@ export async function embeddedMigrations() {
     ({ tag, hash, sql }) =>
       `  {\n    tag: '${tag}',\n    hash: '${hash}',\n    sql: \`${escapeTemplate(sql)}\`,\n  },\n`,
   )
-  return `// Made by \`pnpm db:generate\` from the folder migrations/. Don't edit.
-export const MIGRATIONS: readonly { readonly tag: string; readonly hash: string; readonly sql: string }[] = [
+  return `// Made by \`pnpm db:generate\` from the folder ${name}/. Don't edit.
+export const ${name.toUpperCase()}: readonly { readonly tag: string; readonly hash: string; readonly sql: string }[] = [
 ${entries.join('')}]
 `
 }
@@ -28,4 +39,8 @@ function escapeTemplate(text) {
   return text.replaceAll(/[\\`]|\$\{/g, (special) => `\\${special}`)
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) await writeFile(TARGET, await embeddedMigrations())
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  for (const [name, { target }] of Object.entries(SOURCES)) {
+    await writeFile(target, await embeddedMigrations(/** @type {keyof typeof SOURCES} */ (name)))
+  }
+}

@@ -1,6 +1,7 @@
 import { type Adapter, BelayError, type StoreNotice, type WithinTransaction } from '@belay/workflow/adapter'
 import type { Connection } from './connection/connection.ts'
 import { closedError, openUntil } from './connection/open-connection.ts'
+import type { Statement } from './connection/statement.ts'
 import { type MigrationReport, type MigrationSettings, migrateSchema } from './migrate/migrate.ts'
 import { type MigrationPlan, planMigration } from './migrate/plan.ts'
 import { checkSchemaVersion, migratedNotice, newerSchemaNotice } from './migrate/schema-version.ts'
@@ -38,8 +39,8 @@ export interface SqlAdapterParts {
   readonly remedy: string
   /** `open` and `migrate` call it first, any number of times. */
   connect(): Promise<void>
-  /** Called once, when the schema is known to be right. */
-  onOpen?(): Promise<void>
+  /** Called once, when the schema is known to be right. `expire` ends the leases of workers of a process that is gone. */
+  onOpen?(expire?: Statement<unknown>): Promise<void>
   /** Called when the store cannot be used for now. `open` may be called again. */
   onOpenFailed?(): Promise<void>
   /** `close` calls it last, once. */

@@ -19,6 +19,11 @@ describe('the migrations', () => {
     expect(generated).toBe(await embeddedMigrations())
   })
 
+  it('of the new engine are in the package too', async () => {
+    const generated = await readFile(new URL('../src/tables/baseline.generated.ts', import.meta.url), 'utf8')
+    expect(generated).toBe(await embeddedMigrations('baseline'))
+  })
+
   it('each record themselves, so that running the files by hand counts', () => {
     const all = MIGRATIONS.map(({ sql }) => sql).join('\n')
     for (const tag of TAGS) expect(all).toMatch(new RegExp(`\\('${tag}'(, \\d+)?\\)`))

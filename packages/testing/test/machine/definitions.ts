@@ -19,7 +19,10 @@ export interface Definition {
 export type Draft = Partial<Omit<StepShape, 'dependsOn'>> & { readonly after: readonly string[] } & StepCode
 
 /** A definition from short drafts, by name. A map or a loop gets its two steps. */
-function definitionOf(drafts: Readonly<Record<string, Draft>>, deadlineMs: number | null = null): Definition {
+export function definitionOf(
+  drafts: Readonly<Record<string, Draft>>,
+  deadlineMs: number | null = null,
+): Definition {
   const steps: StepShape[] = []
   const code = new Map<string, StepCode>()
   const numberOf = (name: string) => steps.findIndex((step) => step.name === name)

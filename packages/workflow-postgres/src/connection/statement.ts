@@ -30,7 +30,7 @@ export const MIGRATION_TIMEOUT_MS = 600_000
 
 /** Makes statements for the given schema. Caches them, because the texts are long and run thousands of times a second. */
 export function makeStatementsFor(schemaName: string): (statement: Statement<unknown>) => SchemaStatement {
-  const made = new Map<Statement<unknown>, SchemaStatement>()
+  const made = new WeakMap<Statement<unknown>, SchemaStatement>()
   return (statement) => {
     const known = made.get(statement)
     if (known !== undefined) return known
@@ -38,7 +38,7 @@ export function makeStatementsFor(schemaName: string): (statement: Statement<unk
     // The hash distinguishes statements that share a connection: those of other schemas and of other versions of this package.
     const name = statement.name === null ? null : `belay_${statement.name}_${hash(text)}`
     const schemaStatement = { name, text, timeoutMs: statement.timeoutMs }
-    if (name !== null) made.set(statement, schemaStatement)
+    made.set(statement, schemaStatement)
     return schemaStatement
   }
 }

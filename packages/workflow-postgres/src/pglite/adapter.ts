@@ -9,10 +9,13 @@ import {
   shown,
   yesOrNo,
 } from '@belay/workflow/adapter'
+import type { Store } from '@belay/workflow/store'
 import type { PGlite, PGliteInterface } from '@electric-sql/pglite'
 import { type SqlAdapter, sqlAdapter } from '../adapter.ts'
+import type { SqlAdapterParts } from '../open-store.ts'
 import { Notices } from '../postgres/notices.ts'
 import { DEFAULT_SCHEMA, schemaName } from '../schema-name.ts'
+import { sqlStore } from '../statements/store.ts'
 import { localWakeup } from '../store/wakeup.ts'
 import { expireWorkers } from '../workers/registration.ts'
 import { pgliteConnection } from './connection.ts'
@@ -73,6 +76,20 @@ export interface PgliteAdapter extends SqlAdapter {
  * @throws BelayError `invalid_option` for an unknown option or an unsuitable value.
  */
 export function pglite(source?: PgliteSource, options: PgliteOptions = {}): PgliteAdapter {
+  const { parts, database, notices } = pgliteParts(source, options)
+  const onNotice: PgliteAdapter['onNotice'] = (listener) => notices.listen(listener)
+  return Object.defineProperty(Object.assign(sqlAdapter(parts), { onNotice }), 'db', {
+    get: database.get,
+    enumerable: true,
+  }) as PgliteAdapter
+}
+
+/** The store of the new engine, in the same databases. */
+export function pgliteStore(source?: PgliteSource, options: PgliteOptions = {}): Store {
+  return sqlStore(pgliteParts(source, options).parts)
+}
+
+function pgliteParts(source: PgliteSource, options: PgliteOptions) {
   const { schema, ...checked } = checkOptions('pglite()', options, OPTIONS)
   checkArgument('pglite()', 'the source', source, SOURCE)
   const database = typeof source === 'object' ? givenDatabase(source) : ownDatabase(source)
@@ -80,7 +97,7 @@ export function pglite(source?: PgliteSource, options: PgliteOptions = {}): Pgli
   const shared = checked.shared ?? isSharedByDefault(source)
   const given = givenTransactions(schema)
   const notices = new Notices()
-  const adapter = sqlAdapter({
+  const parts: SqlAdapterParts = {
     name: 'pglite',
     schema,
     connection,
@@ -92,20 +109,16 @@ export function pglite(source?: PgliteSource, options: PgliteOptions = {}): Pgli
     tell: (notice) => notices.tell(notice),
     remedy: 'Remove autoMigrate: false, or call migrate() of this adapter.',
     connect: database.open,
-    async onOpen() {
+    async onOpen(expire = expireWorkers) {
       // Unless this process has opened the store already, earlier workers belong to a process that is gone. But in a database that others may use,
       // such workers may be alive through any instance: their leases must expire.
-      if (!shared && isFirstToOpen(database.get(), schema)) await connection.query(expireWorkers, [])
+      if (!shared && isFirstToOpen(database.get(), schema)) await connection.query(expire, [])
       await given.open(connection)
     },
     onOpenFailed: database.release,
     disconnect: database.close,
-  })
-  const onNotice: PgliteAdapter['onNotice'] = (listener) => notices.listen(listener)
-  return Object.defineProperty(Object.assign(adapter, { onNotice }), 'db', {
-    get: database.get,
-    enumerable: true,
-  }) as PgliteAdapter
+  }
+  return { parts, database, notices }
 }
 
 interface Database {

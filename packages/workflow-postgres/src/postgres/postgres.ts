@@ -10,11 +10,14 @@ import {
   wholeNumber,
   yesOrNo,
 } from '@belay/workflow/adapter'
+import type { Store } from '@belay/workflow/store'
 import type pg from 'pg'
 import { type SqlAdapter, sqlAdapter } from '../adapter.ts'
 import type { Connection } from '../connection/connection.ts'
 import { poolConnection } from '../connection/pool-connection.ts'
+import type { SqlAdapterParts } from '../open-store.ts'
 import { DEFAULT_SCHEMA, schemaName } from '../schema-name.ts'
+import { sqlStore } from '../statements/store.ts'
 import { timelineReader } from '../store/read-store.ts'
 import { type Database, type DatabaseOptions, givenDatabase, ownDatabase } from './database.ts'
 import { givenClients } from './given-client.ts'
@@ -127,6 +130,23 @@ export interface PostgresAdapter extends SqlAdapter {
  * @throws BelayError `invalid_option` for an unknown option or an unsuitable value, `store_misconfigured` if a url is not a url.
  */
 export function postgres(source: PostgresSource, given: PostgresOptions = {}): PostgresAdapter {
+  const { parts, database, connection, notices, news } = postgresParts(source, given)
+  const onNotice: PostgresAdapter['onNotice'] = (listener) => notices.listen(listener)
+  return Object.assign(sqlAdapter(parts), {
+    pool: database.pool,
+    onNotice,
+    checkTransactions: database.checkTransactions,
+    timeline: timelineReader(connection),
+    ...news.verbs,
+  })
+}
+
+/** The store of the new engine, over the same connections. */
+export function postgresStore(source: PostgresSource, given: PostgresOptions = {}): Store {
+  return sqlStore(postgresParts(source, given).parts)
+}
+
+function postgresParts(source: PostgresSource, given: PostgresOptions) {
   const options = checkOptions('postgres()', given, OPTIONS)
   checkArgument('postgres()', 'the source', source, SOURCE)
   const { schema } = options
@@ -137,7 +157,7 @@ export function postgres(source: PostgresSource, given: PostgresOptions = {}): P
   const connection = connectionOver(database, schema, options)
   const clients = givenClientsOf(database, connection, options)
   const news = newsOver(canSpare(source) ? database : { lifeline: null }, connection, options)
-  const adapter = sqlAdapter({
+  const parts: SqlAdapterParts = {
     name: 'postgres',
     schema,
     connection,
@@ -159,15 +179,8 @@ export function postgres(source: PostgresSource, given: PostgresOptions = {}): P
       news.close()
       await database.end()
     },
-  })
-  const onNotice: PostgresAdapter['onNotice'] = (listener) => notices.listen(listener)
-  return Object.assign(adapter, {
-    pool,
-    onNotice,
-    checkTransactions: database.checkTransactions,
-    timeline: timelineReader(connection),
-    ...news.verbs,
-  })
+  }
+  return { parts, database, connection, notices, news }
 }
 
 function wakeupOver({ lifeline }: Database, connection: Connection, { schema, listen }: Settings) {

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Migration } from '../../src/migrate/migration.ts'
 import { MIGRATIONS } from '../../src/migrate/migrations.generated.ts'
-import { oldestCodeOf } from './migration-rules.ts'
 
 /** The number of the newest migration that this code knows. */
 export const NEWEST = MIGRATIONS.length - 1
@@ -20,14 +19,3 @@ export function nextMigration(number: number, sql: string, oldestCode: number | 
 /** An index on a table in use, built as the rules demand. */
 export const INDEX = `-- Outside a transaction: it builds an index while the table is written to.
 CREATE INDEX CONCURRENTLY IF NOT EXISTS "workflow_runs_next_idx" ON "belay"."workflow_runs" USING btree ("workflow", "id");`
-
-/** What a release to come may do without stopping older code: columns, a table, a check apart from its validation, an index. */
-export const NEXT_RELEASE = [
-  `ALTER TABLE "belay"."workflow_runs" ADD COLUMN "region" text;
-ALTER TABLE "belay"."workflow_steps" ADD COLUMN "weight" integer DEFAULT 1 NOT NULL;
-ALTER TABLE "belay"."workflow_steps" ADD CONSTRAINT "weight_counts" CHECK ("weight" > 0) NOT VALID;
-CREATE TABLE "belay"."workflow_regions" ("name" text PRIMARY KEY);`,
-  INDEX,
-  `-- Outside a transaction: it reads all rows.
-ALTER TABLE "belay"."workflow_steps" VALIDATE CONSTRAINT "weight_counts";`,
-].map((sql, index) => nextMigration(NEWEST + 1 + index, sql, oldestCodeOf(MIGRATIONS.at(-1)!)))

@@ -3,7 +3,7 @@ export interface Answer {
   readonly output?: unknown
   /** Of `decide`. */
   readonly yes?: boolean
-  /** Of a map’s `open`: its items, in order. */
+  /** Of a map’s `open`: its items, in order. Of a loop’s: what its first round begins with. */
   readonly items?: readonly NewItem[]
   /** Of a map’s `open`: how many items may be under way; null or none: as many as there are. */
   readonly window?: number | null
@@ -15,8 +15,8 @@ export interface Answer {
   readonly nextAt?: number
   /** Of a function’s body: how many units it asked for. */
   readonly calls?: number
-  /** Of a child’s `open`: what is to be started, for the store alone. */
-  readonly child?: unknown
+  /** Of a child’s `open`: what is to be started. The rest of it is for the store alone. Default of the id: the key of its unit’s round. */
+  readonly child?: { readonly id: string }
   /** Of a child’s `undo`: its effects stay. */
   readonly keep?: boolean
 }

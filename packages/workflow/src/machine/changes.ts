@@ -1,3 +1,4 @@
+import { Few } from '../few.ts'
 import type { Phase, Status } from './records.ts'
 
 /** An ask that leaves once the commit of its fold is answered. */
@@ -22,14 +23,19 @@ export interface MailOut {
 /** What one fold of events changes: it becomes one commit. */
 export interface ChangesOf<Unit> {
   /** Units whose rows change. */
-  readonly dirty: Set<Unit>
+  readonly dirty: Few<Unit, true>
   /** Output and error of such a unit, where they change. */
-  readonly payloads: Map<Unit, Payload>
-  readonly dispatch: Map<Unit, Dispatch>
+  readonly payloads: Few<Unit, Payload>
+  readonly dispatch: Few<Unit, Dispatch>
   /** Numbers of units whose handlers are told to end. */
   readonly abort: number[]
   readonly mail: MailOut[]
-  readonly start: { readonly id: string; readonly unit: number; readonly child: unknown }[]
+  readonly start: {
+    readonly id: string
+    readonly unit: number
+    readonly child: { readonly id: string } | undefined
+    readonly isDetached: boolean
+  }[]
   /** Answers to calls of functions’ bodies. */
   readonly tell: {
     readonly scope: number
@@ -62,12 +68,24 @@ export interface Payload {
 export function noChanges<Unit>(): ChangesOf<Unit> {
   const lists = { abort: [], mail: [], start: [], tell: [], drop: [], tombstones: [] }
   return {
-    dirty: new Set(),
-    payloads: new Map(),
-    dispatch: new Map(),
+    dirty: new Few(),
+    payloads: new Few(),
+    dispatch: new Few(),
     ...lists,
     ended: null,
     isDropped: false,
     begun: false,
   }
+}
+
+/** As if it were new. */
+export function empty<Unit>(out: ChangesOf<Unit>): void {
+  out.dirty.clear()
+  out.payloads.clear()
+  out.dispatch.clear()
+  for (const list of [out.abort, out.mail, out.start, out.tell, out.drop, out.tombstones])
+    if (list.length > 0) list.length = 0
+  out.ended = null
+  out.isDropped = false
+  out.begun = false
 }

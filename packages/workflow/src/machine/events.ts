@@ -6,8 +6,9 @@ import type { Spec } from './state.ts'
 export type MachineEvent =
   | { readonly type: 'begin' }
   | { readonly type: 'takeover' }
-  | { readonly type: 'undoRun' | 'retry' | 'drop' | 'deadline' }
-  | { readonly type: 'pause' | 'resume'; readonly by?: 'parent' }
+  | { readonly type: 'undoRun' | 'drop' }
+  | { readonly type: 'deadline' }
+  | { readonly type: 'retry' | 'pause' | 'resume'; readonly by?: 'parent' }
   | { readonly type: 'setPriority'; readonly priority: number }
   | { readonly type: 'cancel'; readonly compensate?: boolean; readonly reason?: string }
   /** Name and version are those of the new definition, for whoever reads a refusal. */

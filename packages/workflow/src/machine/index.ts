@@ -25,15 +25,24 @@ export type { Changes, Run, Spec } from './state.ts'
 export const changes: () => Changes = noChanges
 
 /** A run that nobody has begun: its rows are those of its root and of what the root opens. */
-export function start(
+export function start(id: string, spec: Spec, started: Started = {}): { run: Run; commit: Commit } {
+  const run = fresh(id, spec, changes(), started)
+  return { run, commit: commit(run) }
+}
+
+/** The same where its rows are known: what its birth changes is in `out`. */
+export function fresh(
   id: string,
   spec: Spec,
-  { parent = null, deadlineAt = null, priority = 0 }: Started = {},
-): { run: Run; commit: Commit } {
-  const run: Run = { ...blank(id, parent), deadlineAt, priority }
+  out: Changes,
+  { parent = null, deadlineAt = null, priority = 0 }: Started,
+): Run {
+  const run = blank(id, parent, out)
+  run.deadlineAt = deadlineAt
+  run.priority = priority
   run.root = birth(run, null, 'root', spec)
   if (spec.of.asks === undefined) run.root.kind.grow?.(run, run.root, undefined)
-  return { run, commit: commit(run) }
+  return run
 }
 
 interface Started {
@@ -43,20 +52,23 @@ interface Started {
   readonly priority?: number
 }
 
-function blank(id: string, parent: string | null): Run {
-  const root = undefined as unknown as Unit
-  const own = {
-    units: [],
-    root,
-    born: 0,
-    parked: 0,
+function blank(id: string, parent: string | null, out: Changes): Run {
+  return {
+    id,
+    parent,
     paused: false,
     priority: 0,
+    born: 0,
+    units: [],
+    root: undefined as unknown as Unit,
+    parked: 0,
     deadlineAt: null,
     ends: 0,
     known: null,
+    now: 0,
+    out,
+    agenda: [],
   }
-  return { id, parent, ...own, now: 0, out: changes(), agenda: [] }
 }
 
 /** What a load knows besides rows. */
@@ -70,7 +82,7 @@ interface Loaded {
 /** Memory from rows: parses, then enters the root as a start does. What that would change was committed, so it goes nowhere. No rule is here. */
 export function load(known: RunRow, rows: readonly Row[], spec: Spec, { begun, serials }: Loaded): Run {
   const { id, parent, born, paused, priority, deadlineAt, ends } = known
-  const run: Run = { ...blank(id, parent), born, paused, priority, deadlineAt, ends, known }
+  const run: Run = { ...blank(id, parent, changes()), born, paused, priority, deadlineAt, ends, known }
   parse(run, rows, spec)
   fold(run, 0, changes(), () => {
     if (isAlive(run.root)) enter(run, run.root)
@@ -99,14 +111,19 @@ export function advance(run: Run, event: MachineEvent, now: number, out: Changes
   return before !== null && isChanged ? changedSince(run, before) : answer
 }
 
-/** The events of one commit, in the order in which they are applied: what stops the run comes first, so that nothing begins that would be stopped. */
-export function failuresFirst(run: Run, events: readonly MachineEvent[]): readonly MachineEvent[] {
-  const stops = (event: MachineEvent): boolean => {
+/** What answers the asks of a run in one commit, in the order in which it is applied: what stops the run comes first, so that nothing begins that would be stopped. */
+export function failuresFirst<Told>(
+  run: Run,
+  told: readonly Told[],
+  eventOf: (told: Told) => MachineEvent,
+): readonly Told[] {
+  const stops = (each: Told): boolean => {
+    const event = eventOf(each)
     if (event.type !== 'failed' || event.retryAt !== undefined || event.interrupted === true) return false
     const u = run.units[event.unit]
     return u !== undefined && failing(u) === run.root
   }
-  return [...events.filter(stops), ...events.filter((event) => !stops(event))]
+  return [...told.filter(stops), ...told.filter((each) => !stops(each))]
 }
 
 /** What an event would answer and change. The run stays as it is. */
@@ -153,6 +170,8 @@ function ofRun(run: Run, event: OfRun): Answered {
       return pause(run, event)
     case 'resume':
       return resume(run, event)
+    case 'retry':
+      return retry(run, event)
     case 'setPriority':
       return setPriority(run, event.priority)
     default:
@@ -160,7 +179,7 @@ function ofRun(run: Run, event: OfRun): Answered {
   }
 }
 
-const ON_RUN = { undoRun, retry, drop, deadline } as const
+const ON_RUN = { undoRun, drop, deadline } as const
 
 function ofUnit(run: Run, u: Unit, event: Extract<MachineEvent, { readonly unit: number }>): Answered {
   switch (event.type) {

@@ -128,6 +128,7 @@ function answered(run: Run, u: Unit, answer: Answer): void {
       if (answer.due === undefined) return complete(run, u, answer)
       if (u.status === 'stopping') return forgo(run, u)
       Object.assign(u.forward, noTries())
+      if (u.note?.since === undefined) note(u, { since: run.now })
       return wait(run, u, answer.due)
     default:
       if (u.status === 'stopping')

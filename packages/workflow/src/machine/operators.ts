@@ -89,7 +89,7 @@ export function pause(run: Run, { by }: PauseEvent): Told {
   tellElsewhere(run)
   return DONE
 }
-type PauseEvent = Extract<MachineEvent, { readonly type: 'pause' | 'resume' }>
+type PauseEvent = { readonly by?: 'parent' }
 
 /** A parent ends only the pause that it has begun. */
 export function resume(run: Run, { by }: PauseEvent): Told {
@@ -145,12 +145,12 @@ export function undoRun(run: Run): Told {
 }
 
 /** Goes on after a failure for good: what is parked after a pivot, or the whole of a run that has ended. */
-export function retry(run: Run): Told {
+export function retry(run: Run, { by }: PauseEvent): Told {
   const parked = goesOn(run) ? run.units.filter((u) => u?.status === 'parked') : []
   // A scope has a lower number than what it is parked with.
   for (const u of parked) if (u!.status === 'parked') retryParked(run, u!)
   if (parked.length > 0) return DONE
-  return refuseRetry(run, 'retried') ?? retryEnded(run)
+  return refuseRetry(by === 'parent' ? { ...run, parent: null } : run, 'retried') ?? retryEnded(run)
 }
 
 /** `wanted`: a unit that runs again although its failure would be kept. */

@@ -32,7 +32,7 @@ export function goesForward(u: Unit): boolean {
 /** Its row is written at the end of the fold. */
 export function touch(run: Run, u: Unit, payload?: Payload): void {
   const { dirty, payloads } = run.out
-  dirty.add(u)
+  dirty.set(u, true)
   if (payload === undefined) return
   const known = payloads.get(u)
   payloads.set(u, known === undefined ? payload : { ...known, ...payload })

@@ -82,6 +82,8 @@ export interface Note {
   readonly told?: true
   /** Its `when` was true. A retry in the same round does not ask again. */
   readonly decided?: true
+  /** When it answered for the first time that it is to be asked again. Epoch milliseconds. */
+  readonly since?: number
   /** It runs again in its round: attempts of this phase go on counting. */
   readonly tried?: Phase
   /** Of a root: its parent has paused the run. */

@@ -17,7 +17,8 @@ export interface Commit {
 export function commit(run: Run): Commit {
   const { dirty, payloads, drop } = run.out
   const rows: Row[] = []
-  for (const u of dirty) {
+  for (let place = 0; place < dirty.size; place += 1) {
+    const u = dirty.keyAt(place)
     // It was dropped in this very fold, or is the root.
     if (run.units[u.no] !== u || u === run.root) continue
     rows.push(changedRow(u, payloads.get(u)))

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { Slots } from '../../src/engine/worker/slots.ts'
+import { Slots } from '../../src/engine/base/slots.ts'
 
 /** Items that end when told to. */
 function heldSlots(concurrency: number, reserved = 0) {

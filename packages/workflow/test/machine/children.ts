@@ -27,7 +27,7 @@ interface Child {
   state: ChildState
 }
 
-/** The runs that a run has started, by key. */
+/** The runs that a run has started, by id. */
 export class Children {
   readonly #world: World
   readonly #kids = new Map<string, Child>()
@@ -86,7 +86,7 @@ export class Children {
 
   /** It is the child of the round that its step is in. */
   #isHeard(key: string, { unit }: Child): boolean {
-    return this.#world.oracle.rows.has(unit) && this.#world.childKeyOf(unit) === key
+    return this.#world.oracle.rows.has(unit) && this.#world.childIdOf(unit) === key
   }
 
   get areUnderWay(): boolean {

@@ -15,6 +15,7 @@ import {
 } from '../../src/machine/index.ts'
 import type { Line } from '../../src/machine/records.ts'
 import type { Changes, Spec } from '../../src/machine/state.ts'
+import { packed, unpacked } from '../../src/store/pack.ts'
 import { difference } from './difference.ts'
 
 /** So many items of a map. */
@@ -72,7 +73,8 @@ export class Driver {
   }
 
   load(): Run {
-    const rows = structuredClone([...this.rows.values()].filter(({ no }) => no !== 0))
+    // As a store keeps them.
+    const rows = [...this.rows.values()].filter(({ no }) => no !== 0).map((row) => unpacked(packed(row)))
     return load(this.row, rows, this.spec, { begun: this.#begun })
   }
 

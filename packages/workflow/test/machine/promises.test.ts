@@ -276,7 +276,7 @@ it('in one call, a failure that stops the run comes before one that would contin
     ({ unit, serial }): MachineEvent => ({ type: 'failed', unit, serial, error: 'failed' }),
   )
 
-  driver.fold(...failuresFirst(driver.load(), events))
+  driver.fold(...failuresFirst(driver.load(), events, (event) => event))
 
   expect([driver.open, driver.statuses]).toEqual([
     ['a.run', 'b.run'],

@@ -13,7 +13,8 @@ import {
   type RunRow,
   start,
 } from '../../src/machine/index.ts'
-import { child, childKey } from '../../src/machine/kinds/child.ts'
+import { child, childId } from '../../src/machine/kinds/child.ts'
+import { packed, unpacked } from '../../src/store/pack.ts'
 import { Children } from './children.ts'
 import { Definitions, type KeptSpec, type ScriptedSpec, type TransactionalSpec } from './definitions.ts'
 import { difference } from './difference.ts'
@@ -238,7 +239,8 @@ export class World {
 
   #load(): Run {
     const { oracle, row } = this
-    const rows = [...oracle.rows.values()].filter(({ no }) => no !== 0)
+    // As a store keeps them.
+    const rows = [...oracle.rows.values()].filter(({ no }) => no !== 0).map((each) => unpacked(packed(each)))
     return load(row, rows, oracle.def, { begun: this.#begun })
   }
 
@@ -363,8 +365,8 @@ export class World {
     return false
   }
 
-  childKeyOf(unit: number): string {
-    return childKey(this.#run, this.#run.units[unit]!)
+  childIdOf(unit: number): string {
+    return childId(this.#run, this.#run.units[unit]!)
   }
 
   dues(): readonly { readonly unit: number; readonly due: number }[] {

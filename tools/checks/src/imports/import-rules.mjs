@@ -51,6 +51,16 @@ const CORE_ROOMS = [
     files: new RegExp(`^engine/${room}/`),
     mayImport: [...BELOW_THE_ENGINE, ...others.map((other) => `engine/${other}`)],
   })),
+  // What calls handlers for the new engine.
+  {
+    name: 'engine/asker',
+    files: /^engine\/asker\//,
+    mayImport: [
+      ...BELOW_THE_ENGINE,
+      ...['base', 'decisions', 'attempt', 'start', 'children'].map((room) => `engine/${room}`),
+      ...['machine', 'store', 'owner'],
+    ],
+  },
   {
     name: 'engine',
     files: /^engine\/[^/]+\.ts$/,
@@ -65,6 +75,8 @@ const CORE_ROOMS = [
     mayImport: ['base', 'adapter', 'graph', 'machine', 'machine/kinds'],
   },
   { name: 'machine', files: /^machine\//, mayImport: ['base', 'adapter'] },
+  { name: 'store', files: /^store\//, mayImport: ['base', 'adapter', 'machine'] },
+  { name: 'owner', files: /^owner\//, mayImport: ['base', 'adapter', 'machine', 'store', 'engine/base'] },
   { name: 'definition', files: /^definition\//, mayImport: ['base', 'options', 'adapter', 'graph'] },
   { name: 'graph', files: /^graph\//, mayImport: ['base', 'options', 'adapter'] },
   { name: 'adapter', files: /^adapter\//, mayImport: ['base', 'options'] },
@@ -101,6 +113,8 @@ const SQL_ROOMS = {
   schedules: [...BELOW_THE_SQL, 'start', 'control', 'workers'],
   transact: [...BELOW_THE_SQL, 'settle', 'values'],
   migrate: BELOW_THE_SQL,
+  // The verbs of the new engine’s store.
+  statements: ['base', 'connection', 'store', 'migrate', 'tables', 'adapter'],
 }
 
 /** @type {readonly Room[]} */
@@ -111,6 +125,7 @@ const POSTGRES_ROOMS = [
     mayImport,
   })),
   { name: 'schema', files: /^(schema\/|schema-name\.ts$)/, mayImport: [] },
+  { name: 'tables', files: /^tables\//, mayImport: ['schema'] },
   { name: 'adapter', files: /^(adapter|open-store)\.ts$/, mayImport: ['schema', ...Object.keys(SQL_ROOMS)] },
   {
     name: 'drivers',
@@ -125,6 +140,7 @@ const POSTGRES_ROOMS = [
       'transact',
       'migrate',
       'adapter',
+      'statements',
     ],
   },
   { name: 'index', files: /^(index|pglite)\.ts$/, mayImport: ['adapter', 'drivers', 'given', 'migrate'] },
@@ -154,7 +170,7 @@ export const RULES = [
     rooms: POSTGRES_ROOMS,
     builtins: true,
     externals: [
-      { module: /^@belay\/workflow\/adapter$/, because: null },
+      { module: /^@belay\/workflow\/(adapter|store)$/, because: null },
       { module: /^@belay\/workflow$/, typesAllowed: true, because: LOADS_THE_ENGINE },
       { module: /^@belay\/workflow\//, because: THROUGH_ITS_DOORS },
       { module: /^@belay\/testing/, because: 'a published adapter does not depend on the test kit' },
@@ -164,7 +180,7 @@ export const RULES = [
     folder: 'packages/testing',
     builtins: true,
     externals: [
-      { module: /^@belay\/workflow\/adapter$/, because: null },
+      { module: /^@belay\/workflow\/(adapter|store)$/, because: null },
       // The simulation and tested workflows run engines, and the conformance suite asks one to act on runs: the core decides the result of an action.
       {
         module: /^@belay\/workflow$/,
@@ -181,7 +197,7 @@ export const RULES = [
     folder: 'packages/cli',
     builtins: true,
     externals: [
-      { module: /^@belay\/workflow\/adapter$/, because: null },
+      { module: /^@belay\/workflow\/(adapter|store)$/, because: null },
       { module: /^@belay\/workflow\//, because: THROUGH_ITS_DOORS },
       { module: /^@belay\/testing/, because: 'a published surface does not depend on the test kit' },
       { module: /^(pg|drizzle-[^/]+)(\/|$)/, because: 'a surface knows no database: it asks the engine' },

@@ -46,7 +46,6 @@ export const LONGER = {
   'packages/workflow-postgres/src/limits/find-older-runs.ts': [57],
   'packages/workflow-postgres/src/pglite/transact.ts': [41],
   'packages/workflow-postgres/src/postgres/database.ts': [46],
-  'packages/workflow-postgres/src/postgres/postgres.ts': [41],
   'packages/workflow-postgres/src/postgres/transact.ts': [46],
   'packages/workflow-postgres/src/read/count-ready.ts': [45],
   'packages/workflow-postgres/src/retention/prune-runs.ts': [78],

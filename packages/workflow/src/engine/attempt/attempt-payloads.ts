@@ -16,7 +16,7 @@ import type { SerialisedError } from '../../cause.ts'
 import type { BranchPolicy, StepDefinition } from '../../definition/step.ts'
 import type { WorkflowDefinition } from '../../definition/workflow.ts'
 import { fromJsonText } from '../base/payload.ts'
-import { branchesOf, type ForwardPayloads, outputsOf, type PayloadCache } from '../base/payload-cache.ts'
+import { branchesOf, type ForwardPayloads, outputsOf, type PayloadSource } from '../base/payload-cache.ts'
 import type { Runtime } from '../base/runtime.ts'
 import { type BranchStep, decideBranch } from '../decisions/decide-branch.ts'
 import { compensateOf, owesUndo } from '../decisions/plan-undo.ts'
@@ -26,7 +26,7 @@ import { byNumber, readItems } from './read-items.ts'
 
 export interface AttemptPayloadsParts {
   readonly runtime: Runtime
-  readonly payloads: PayloadCache
+  readonly payloads: PayloadSource
 }
 
 /** The attempt, and how the worker got its claim. */

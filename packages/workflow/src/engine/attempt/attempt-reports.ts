@@ -4,7 +4,7 @@ import type { EventHub } from '../base/events.ts'
 import type { Runtime } from '../base/runtime.ts'
 import type { Attempt } from './attempt.ts'
 import { type Failure, logFailure } from './log-failure.ts'
-import { outcomeEvent, settledStepEvent, stepEvent } from './step-events.ts'
+import { OF_ENDS, outcomeEvent, settledStepEvent, stepEvent } from './step-events.ts'
 
 export interface AttemptReportsParts {
   readonly workerId: string
@@ -21,6 +21,12 @@ export class AttemptReports {
 
   constructor(parts: AttemptReportsParts) {
     this.#parts = parts
+  }
+
+  /** Somebody listens to the ends of attempts. */
+  get areHeard(): boolean {
+    const { events } = this.#parts
+    return OF_ENDS.some((name) => events.has(name))
   }
 
   /** Its handler is about to be called. */

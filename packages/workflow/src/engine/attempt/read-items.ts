@@ -1,6 +1,6 @@
 import { type Claim, itemNumber, type RunPayloads, type StepPayloads } from '../../adapter/index.ts'
 import type { StepDefinition } from '../../definition/step.ts'
-import { branchesOf, type ForwardPayloads, type PayloadCache } from '../base/payload-cache.ts'
+import { branchesOf, type ForwardPayloads, type PayloadSource } from '../base/payload-cache.ts'
 import type { EndedItem } from './joined-items.ts'
 
 interface ReadItems {
@@ -15,7 +15,7 @@ interface ReadItems {
 export async function readItems(
   map: number,
   { claim: { runId }, step: join }: { readonly claim: Claim; readonly step: StepDefinition },
-  payloads: PayloadCache,
+  payloads: PayloadSource,
 ): Promise<ReadItems | undefined> {
   const branches = join.branch !== null
   const collects = join.map?.part === 'join' && join.map.collects !== null
@@ -42,7 +42,7 @@ export function byNumber(numbers: readonly number[], { steps }: RunPayloads): re
   return numbers.flatMap((number) => found.get(number) ?? [])
 }
 
-async function readEnded(runId: string, map: number, count: number, payloads: PayloadCache) {
+async function readEnded(runId: string, map: number, count: number, payloads: PayloadSource) {
   const numbers = Array.from({ length: count }, (_, index) => itemNumber(map, index))
   // With branches, the store tells which have failed.
   const read = await payloads.load({ runId, steps: numbers, branches: true })

@@ -107,6 +107,11 @@ const EVENT_OF: Readonly<Record<Outcome['type'], keyof EngineEvents | null>> = {
   relayed: null,
 }
 
+/** Events that tell of the ends of attempts. */
+export const OF_ENDS: readonly (keyof EngineEvents)[] = [
+  ...new Set(Object.values(EVENT_OF).filter((name) => name !== null)),
+]
+
 function parse(error: string): SerialisedError {
   return JSON.parse(error)
 }

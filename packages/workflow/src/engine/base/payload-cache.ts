@@ -39,6 +39,9 @@ export interface ForwardPayloads {
   readonly branches?: ReadonlyMap<number, JsonText> | undefined
 }
 
+/** Where attempts find payloads: what is known at once, and what must be read. */
+export type PayloadSource = Pick<PayloadCache, 'known' | 'read' | 'load' | 'rememberCause' | 'knownCause'>
+
 /**
  * Caches inputs, outputs and causes that this process has seen, so that a chain of steps in one worker never reads back its own writes. Stored
  * inputs never change. An output changes only if its step runs again, which the step's fence shows.

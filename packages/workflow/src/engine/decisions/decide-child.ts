@@ -25,7 +25,7 @@ export type ChildUndo = 'open' | 'over' | 'kept'
 
 /** Decides how a step continues whose child was looked at. A child that has not ended wakes its step when it ends. */
 export function decideChild(
-  { runId, step }: { readonly runId: string; readonly step: StepDefinition },
+  { runId, step }: { readonly runId: string; readonly step: Pick<StepDefinition, 'name'> },
   child: ChildState,
 ): WaitAnswer {
   switch (child.type) {

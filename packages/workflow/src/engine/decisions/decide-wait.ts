@@ -1,5 +1,5 @@
 import type { StepPayloads } from '../../adapter/payloads.ts'
-import type { JsonText, Wake } from '../../adapter/records.ts'
+import type { Wake } from '../../adapter/records.ts'
 import { STEP_KINDS } from '../../adapter/step-kinds.ts'
 import type { Handler } from '../../definition/handler.ts'
 import type { StepDefinition } from '../../definition/step.ts'
@@ -106,8 +106,9 @@ function computedWake({ runId, step }: WaitPlace, { by }: Sleep, returned: unkno
 
 function decideSignal(where: WaitPlace, wait: SignalWait, row: WaitRow): WaitStep {
   if (row.signalledAt !== null) {
-    const rejection = wait.kind === 'approval' ? rejectionOf(where, row.output) : undefined
-    return rejection === undefined ? { type: 'received' } : { type: 'threw', error: rejection }
+    const decision = wait.kind === 'approval' ? (fromJsonText(row.output) as Decision) : undefined
+    if (decision === undefined || decision.approved) return { type: 'received' }
+    return { type: 'threw', error: rejectionOf({ runId: where.runId, name: where.step.name }, decision) }
   }
   if (row.waitingSince === null) {
     return { type: 'waits', wake: wait.timeoutMs === null ? null : { afterMs: wait.timeoutMs } }
@@ -126,14 +127,16 @@ export interface Decision {
   readonly payload?: unknown
 }
 
-function rejectionOf({ runId, step }: WaitPlace, output: JsonText): BelayError | undefined {
-  const { approved, by, at, comment } = fromJsonText(output) as Decision
-  if (approved) return undefined
+/** The error of a step that was rejected. */
+export function rejectionOf(
+  { runId, name }: { readonly runId: string; readonly name: string },
+  { by, at, comment }: Decision,
+): BelayError {
   const why = comment === undefined ? '' : `: ${comment}`
   return attemptError(
     'approval_rejected',
-    sentence(`Step "${step.name}" of run ${runId} was rejected by ${by} at ${at}${why}`),
-    { runId, step: step.name },
+    sentence(`Step "${name}" of run ${runId} was rejected by ${by} at ${at}${why}`),
+    { runId, step: name },
   )
 }
 

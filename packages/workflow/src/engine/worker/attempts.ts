@@ -40,6 +40,7 @@ export interface AttemptsParts
     Pick<PerformerParts, 'concurrency' | 'undoSlots' | 'outage' | 'aside'>,
     Pick<SettlerOptions<Attempt>, 'adapter' | 'meter' | 'workerId' | 'keepAttempts'> {
   readonly events: EventHub
+  readonly payloads: PayloadCache
   /** Of the calls that send what attempts tell. */
   readonly tellingOutage: OutageWatch
   readonly storeStacks: boolean

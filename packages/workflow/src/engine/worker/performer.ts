@@ -3,10 +3,10 @@ import type { Attempt } from '../attempt/attempt.ts'
 import { isUnreachable, type OutageWatch } from '../base/outage.ts'
 import { pause, type Runtime } from '../base/runtime.ts'
 import type { SetAside } from '../base/set-aside.ts'
+import { Slots } from '../base/slots.ts'
 import type { AttemptEnd } from '../decisions/decide.ts'
 import type { Capacity } from './capacity.ts'
 import type { Lease } from './lease.ts'
-import { Slots } from './slots.ts'
 import type { Transactions } from './step-transactions.ts'
 
 export interface PerformerParts {

@@ -26,6 +26,8 @@ export interface ChildSpec extends Spec {
 interface Known {
   /** The round in which it was started. */
   readonly started?: number
+  /** The id of the child. */
+  readonly id?: string
   readonly ended?: NonNullable<MailIn['ended']>
   /** Its effects are to stay; and so they have. */
   readonly keep?: boolean
@@ -39,8 +41,12 @@ const isDetached = (u: Unit): boolean => (u.spec as ChildSpec).detached === true
 
 const isStarted = (u: Unit): boolean => knownOf(u).started === u.round
 
-/** The key under which the child of a unit is started, in each of its rounds another one. */
-export const childKey = (run: Run, u: Unit): string => `${run.id}/${u.no}:${u.round}`
+/** A name for the child of a unit that has no id, in each of its rounds another one. */
+const childKey = (run: Run, u: Unit): string => `${run.id}/${u.no}:${u.round}`
+
+/** The id of the child that a unit has started in its round, or would start if its asker names none. */
+export const childId = (run: Run, u: Unit): string =>
+  (isStarted(u) ? knownOf(u).id : undefined) ?? childKey(run, u)
 
 /** A run of another definition: mail goes out and comes in. */
 export const child: Kind = {
@@ -52,12 +58,13 @@ export const child: Kind = {
       u.forward.attempt -= 1
       return ask(run, u, 'open')
     }
-    const key = childKey(run, u)
+    const child = answer?.child
+    const id = isStarted(u) ? childId(run, u) : (child?.id ?? childKey(run, u))
     if (isStarted(u)) send(run, u, { type: 'retry' })
-    else run.out.start.push({ id: key, unit: u.no, child: answer?.child })
-    note(u, { started: u.round, ended: undefined })
+    else run.out.start.push({ id, unit: u.no, child, isDetached: isDetached(u) })
+    note(u, { started: u.round, id, ended: undefined })
     u.touched = true
-    if (isDetached(u)) complete(run, u, { output: { runId: key } })
+    if (isDetached(u)) complete(run, u, { output: { runId: id } })
     else waitFor(run, u, null)
   },
   // Its own undo waits for the child to end; the run does not.
@@ -76,7 +83,7 @@ export const child: Kind = {
   },
   resumes: goBack,
   mail(run, u, mail) {
-    if (mail.child !== childKey(run, u)) return ignored('not_waiting')
+    if (mail.child !== childId(run, u)) return ignored('not_waiting')
     if (mail.ended !== undefined) {
       note(u, { ended: mail.ended })
       touch(run, u)
@@ -96,13 +103,13 @@ export const child: Kind = {
   // A child whose effects stay is found again, whatever was undone before it.
   stays: (u) => u.status === 'completed' && isStarted(u) && !isDetached(u),
   remembers(u) {
-    const { started, ended: how } = knownOf(u)
-    return started === undefined ? null : { started, ...(how === undefined ? {} : { ended: how }) }
+    const { started, id, ended: how } = knownOf(u)
+    return started === undefined ? null : { started, id, ...(how === undefined ? {} : { ended: how }) }
   },
 }
 
 function send(run: Run, u: Unit, mail: Omit<MailOut, 'to'>): void {
-  run.out.mail.push({ to: childKey(run, u), ...mail })
+  run.out.mail.push({ to: childId(run, u), ...mail })
 }
 
 function ended(run: Run, u: Unit, mail: MailIn): void {

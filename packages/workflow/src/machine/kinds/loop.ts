@@ -19,6 +19,9 @@ export const loop: Kind = {
   name: 'loop',
   asks: 'open',
   specOf: (spec) => (spec as LoopSpec).each,
+  grow(run, s, answer) {
+    if (answer !== undefined && s.units!.length === 0) born(run, s, 0, answer.items?.[0]?.item)
+  },
   open(run, s) {
     const last = s.units!.at(-1)
     // It was stopped before the next round was born, which comes at once now.
@@ -56,8 +59,11 @@ function keepMore(u: Unit, { more, nextAt }: Answer): void {
   note(u, { more: more === true, ...(nextAt === undefined ? {} : { nextAt }) })
 }
 
-const born = (run: Run, s: Unit, place: number): Unit =>
-  birth(run, s, place, loopOf(s).each, { label: String(place + 1) })
+const born = (run: Run, s: Unit, place: number, item?: unknown): Unit =>
+  birth(run, s, place, loopOf(s).each, {
+    label: String(place + 1),
+    ...(item === undefined ? {} : { item }),
+  })
 
 function goOn(run: Run, s: Unit, u: Unit): void {
   if (u.note?.['more'] !== true) return finish(run, s, u)

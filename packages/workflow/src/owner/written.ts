@@ -1,0 +1,167 @@
+import type { StoredRunStatus } from '../adapter/lifecycle.ts'
+import type { JsonText } from '../adapter/new-item.ts'
+import type { Few } from '../few.ts'
+import type { Row, RunRow } from '../machine/index.ts'
+import { hasEnded } from '../machine/outcomes.ts'
+import { shownRunStatus } from '../machine/shown.ts'
+import type { PlainEnd, TurnedRun, WrittenStep } from '../store/index.ts'
+import { packed, stateOfRun } from '../store/pack.ts'
+import type { Asker } from './asker.ts'
+import { textOf } from './json.ts'
+import type { Owned } from './owned.ts'
+
+// Rows of the machine as a commit writes them.
+
+/** When handlers of a fold began and ended, by the number of their unit. Epoch milliseconds of the store’s clock. */
+export type Times = Pick<Few<number, { readonly startedAt: number; readonly finishedAt: number }>, 'get'>
+
+/** What rows are written with. */
+export interface Writing {
+  readonly times: Times
+  readonly now: number
+  readonly asker: Pick<Asker, 'errorOf' | 'causeOf'>
+}
+
+interface Rows {
+  readonly ends: readonly PlainEnd[]
+  readonly births: readonly WrittenStep[]
+  readonly updates: readonly WrittenStep[]
+}
+
+const NONE: readonly never[] = []
+
+/** Sorts the rows of a fold, and remembers what memory needs of them. */
+export function rowsOf(owned: Owned, rows: readonly Row[], writing: Writing): Rows {
+  const { born } = owned
+  owned.born = owned.run.born
+  const [first] = rows
+  if (rows.length === 1 && first!.no < born && isPlainEnd(first!))
+    return { ends: [plainEnd(owned, first!, writing)], births: NONE, updates: NONE }
+  const ends: PlainEnd[] = []
+  const births: WrittenStep[] = []
+  const updates: WrittenStep[] = []
+  for (const row of rows) {
+    const isBorn = row.no >= born
+    if (!isBorn && isPlainEnd(row)) ends.push(plainEnd(owned, row, writing))
+    else {
+      keepDue(owned, row)
+      const step = writtenStep(owned, row, writing)
+      if (isBorn) births.push(step)
+      else updates.push(step)
+    }
+  }
+  return { ends, births, updates }
+}
+
+function plainEnd(owned: Owned, { no, output: value }: Row, { times, now }: Writing): PlainEnd {
+  const output = textOf(value)
+  const time = times.get(no)
+  owned.dues?.delete(no)
+  owned.keepOutput(no, output)
+  return { no, output, startedAt: time?.startedAt ?? now, finishedAt: time?.finishedAt ?? now }
+}
+
+/** What most rows are. It ended at its first attempt, and nothing else is to be said of it. */
+function isPlainEnd(row: Row): boolean {
+  const { attempt, failures, losses, kills, series } = row.forward
+  return (
+    row.status === 'completed' &&
+    row.phase === 'run' &&
+    row.serial === 1 &&
+    row.round === 1 &&
+    row.note === null &&
+    row.undo === null &&
+    row.error === undefined &&
+    row.outputOf === undefined &&
+    !row.succeeded &&
+    row.dropped === 0 &&
+    attempt === 1 &&
+    failures + losses + kills === 0 &&
+    series === null
+  )
+}
+
+function keepDue(owned: Owned, { no }: Row): void {
+  const u = owned.run.units[no]
+  const due = u === undefined || hasEnded(u) ? null : u.tries.due
+  if (due === null) owned.dues?.delete(no)
+  else {
+    owned.dues ??= new Map()
+    owned.dues.set(no, due)
+  }
+}
+
+type Mutable<Value> = { -readonly [Name in keyof Value]: Value[Name] }
+
+function writtenStep(owned: Owned, row: Row, { times, now, asker }: Writing): WrittenStep {
+  const step = packed(row) as Mutable<WrittenStep>
+  const u = owned.run.units[row.no]
+  if (row.item !== undefined) {
+    step.item = textOf(row.item)
+    owned.keepItem(row.no, step.item)
+  }
+  if ('error' in row) {
+    const isWord = typeof row.error === 'string' && u !== undefined
+    step.error = textOf(isWord ? asker.errorOf(owned, u, row.error as string) : row.error)
+  }
+  if ('output' in row) keepOutput(owned, step, textOf(row.output))
+  else if (row.outputOf !== undefined) {
+    const known = owned.outputOf(row.outputOf)
+    if (known === undefined) step.outputOf = row.outputOf
+    else keepOutput(owned, step, known)
+  }
+  const flight = owned.flights.get(row.no)
+  const time = times.get(row.no)
+  if (time !== undefined) {
+    step.startedAt = time.startedAt
+    step.finishedAt = time.finishedAt
+  } else if (row.flying && flight?.calledAt != null) step.startedAt = flight.startedAt
+  if (u !== undefined && hasEnded(u)) step.finishedAt ??= now
+  return step
+}
+
+function keepOutput(owned: Owned, step: Mutable<WrittenStep>, output: JsonText): void {
+  step.output = output
+  owned.keepOutput(step.no, output)
+}
+
+/** The run’s own row, when it has turned. */
+export function turnedRun(owned: Owned, known: RunRow, { now, asker }: Writing): TurnedRun {
+  const { run, code } = owned
+  const { deadlineAt, priority, paused, parked } = known
+  const isOver = run.out.ended !== null
+  return {
+    status: shownRunStatus(run) as StoredRunStatus,
+    deadlineAt,
+    priority,
+    paused,
+    parked,
+    state: isOver && isUsualEnd(known, code.fresh) ? null : stateOfRun(known),
+    cause: owned.causeText(asker),
+    finishedAt: isOver ? now : null,
+  }
+}
+
+/** It has completed as nearly all do: its row says so with its status alone, see {@link endOf}. */
+function isUsualEnd({ born, ends, root }: RunRow, fresh: RunRow): boolean {
+  const { attempt, failures, losses, kills } = root.forward
+  return (
+    ends === 1 &&
+    born === fresh.born &&
+    root.status === 'completed' &&
+    root.serial === 0 &&
+    root.round === 1 &&
+    !root.touched &&
+    root.dropped === 0 &&
+    root.note === null &&
+    root.undo === null &&
+    attempt + failures + losses + kills === 0
+  )
+}
+
+/** What the row of a run that has completed leaves out. */
+export const endOf = ({ born, root }: RunRow): Pick<RunRow, 'born' | 'ends' | 'root'> => ({
+  born,
+  ends: 1,
+  root: { ...root, status: 'completed' },
+})

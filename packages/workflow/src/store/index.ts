@@ -1,0 +1,6 @@
+export type { ChildStart, Committed, Member, Release } from './commit.ts'
+export type { Identity, NewIdentity, Renewal, Renewed, Swept } from './identity.ts'
+export type { AppliedMail, Mail, Sent, StoredMail } from './mail.ts'
+export type { NewRun, NewRuns, OwnedRun, RunRow, StartedRun, TurnedRun } from './run-row.ts'
+export type { Counts, PlainEnd, StepRow, WrittenStep } from './step-row.ts'
+export type { Claimed, ClaimRequest, Hint, Payloads, Store } from './store.ts'
