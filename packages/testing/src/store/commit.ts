@@ -2,7 +2,7 @@ import type { JsonText } from '@belay/workflow/adapter'
 import type { Committed, Identity, Member, PlainEnd, WrittenStep } from '@belay/workflow/store'
 import { bury, send } from './mail.ts'
 import { RefusedError } from './refused.ts'
-import { type MemoryStep, mailKey, placeAt, type Rows } from './rows.ts'
+import { type MemoryStep, mailKey, NO_TIMES, placeAt, type Rows } from './rows.ts'
 import { start } from './starts.ts'
 
 export function commit(rows: Rows, identity: Identity, members: readonly Member[]): Committed {
@@ -63,20 +63,29 @@ function write(rows: Rows, member: Member): void {
   writeRun(rows, member)
 }
 
-const UNBORN = { item: null, output: null, error: null, undoError: null } as const
+const UNBORN = {
+  ...{ item: null, output: null, error: null, undoError: null },
+  ...{ times: NO_TIMES, undoTimes: NO_TIMES },
+} as const
 
-const afterEnd = (step: MemoryStep, { output }: PlainEnd): MemoryStep => ({
+const afterEnd = (step: MemoryStep, { output, startedAt, finishedAt }: PlainEnd): MemoryStep => ({
   ...step,
   ...{ status: 'completed', attempt: 1, due: null, state: null, output },
+  times: { startedAt, finishedAt },
 })
 
 function changed(
-  before: Pick<MemoryStep, 'item' | 'output' | 'error' | 'undoError'> & Partial<MemoryStep>,
-  { item, output, outputOf, error, startedAt: _s, finishedAt: _f, ...step }: WrittenStep,
+  before: Pick<MemoryStep, keyof typeof UNBORN> & Partial<MemoryStep>,
+  { item, output, outputOf, error, isUndo, startedAt, finishedAt, ...step }: WrittenStep,
   steps: ReadonlyMap<number, MemoryStep>,
 ): MemoryStep {
   const copied = outputOf === undefined ? output : (steps.get(outputOf)?.output ?? null)
-  const given = error === undefined ? {} : step.undo === null ? { error } : { undoError: error }
+  const given = error === undefined ? {} : isUndo === true ? { undoError: error } : { error }
+  const known = isUndo ? before.undoTimes : before.times
+  const times = {
+    startedAt: startedAt === undefined ? known.startedAt : startedAt,
+    finishedAt: finishedAt === undefined ? known.finishedAt : finishedAt,
+  }
   // What names a unit is given at its birth.
   const { scope, name, index, label } = { ...step, ...before } as MemoryStep
   return {
@@ -86,6 +95,7 @@ function changed(
     ...(item === undefined ? {} : { item }),
     ...(copied === undefined ? {} : { output: copied }),
     ...given,
+    ...(isUndo ? { undoTimes: times } : { times }),
   }
 }
 

@@ -13,6 +13,8 @@ import { bump, leave, register, renew, sweep } from './workers.ts'
 
 export interface MemoryStore extends Store {
   readonly clock: Clock
+  /** @internal */
+  readonly rows: Rows
   /** A caller’s transaction: it commits when `work` resolves, and rolls back when it rejects. */
   transaction<Result>(work: (tx: unknown) => Promise<Result>): Promise<Result>
   /** Calls `hook` before and after each verb, until another one is set. What it throws before means that nothing was done, and after that the answer is lost. */
@@ -20,6 +22,11 @@ export interface MemoryStore extends Store {
 }
 
 const MAIL_MAX = 2_000
+
+/** Verbs after which somebody may find something. What a claim, a take or a sweep does, its caller goes on with. */
+const CHANGES: ReadonlySet<keyof Store> = new Set([
+  ...(['define', 'start', 'send', 'within', 'commit', 'register', 'leave', 'bump'] as const),
+])
 
 /**
  * The reference of the new port, in the memory of the process. Default clock: a {@link VirtualClock}. A verb is one synchronous step, so none meets another.
@@ -37,11 +44,12 @@ export function memoryStore({ clock = new VirtualClock() }: { readonly clock?: C
     if (clock === realClock) await turnOfEventLoop()
     fault?.(name, 'before')
     const answer = tx === undefined ? act(rows) : given(rows, tx).do(act)
+    if (CHANGES.has(name)) rows.changes += 1
     fault?.(name, 'after')
     return answer
   }
   return {
-    ...{ name: 'memory', clock, fault: (hook) => (fault = hook) },
+    ...{ name: 'memory', clock, rows, fault: (hook) => (fault = hook) },
     ...{ open: async () => {}, migrate: async () => {}, close: async () => listeners.clear() },
     ...workersOver(verb),
     ...readsOver(verb),
@@ -63,6 +71,7 @@ async function inTransaction<Result>(rows: Rows, work: (tx: unknown) => Promise<
   try {
     const result = await work(transaction)
     transaction.commit()
+    rows.changes += 1
     return result
   } finally {
     transaction.rollBack()

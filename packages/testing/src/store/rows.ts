@@ -26,7 +26,18 @@ export interface MemoryStep extends StepRow {
   readonly output: JsonText
   readonly error: JsonText
   readonly undoError: JsonText
+  /** When its newest attempt began and ended, forward and of its undo. */
+  readonly times: Times
+  readonly undoTimes: Times
 }
+
+/** Epoch milliseconds. */
+export interface Times {
+  readonly startedAt: number | null
+  readonly finishedAt: number | null
+}
+
+export const NO_TIMES: Times = { startedAt: null, finishedAt: null }
 
 export interface MailRow extends StoredMail {
   readonly run: string
@@ -42,6 +53,7 @@ export interface WorkerRow extends NewIdentity {
   readonly isAlive: boolean
   readonly busy: number
   readonly leaseEndsAt: number
+  readonly startedAt: number
 }
 
 const MINUTE_MS = 60_000
@@ -66,6 +78,8 @@ export class Rows {
   readonly open: Map<number, MailRow>
   readonly workers: Map<number, WorkerRow>
   readonly counters: { sequence: number; worker: number }
+  /** Grows with whatever somebody may look for. */
+  changes = 0
 
   constructor(now: () => number, of?: Rows) {
     this.now = now
@@ -154,6 +168,14 @@ export const mailOf = ({ sequence, key, event, payload }: MailRow): StoredMail =
   payload,
 })
 
-function stepOf({ item: _i, output: _o, error: _e, undoError: _u, ...step }: MemoryStep): StepRow {
+function stepOf({
+  item: _i,
+  output: _o,
+  error: _e,
+  undoError: _u,
+  times: _t,
+  undoTimes: _v,
+  ...step
+}: MemoryStep): StepRow {
   return step
 }

@@ -5,7 +5,7 @@ import {
   type SavedDefinition,
 } from '@belay/workflow/adapter'
 import type { Identity, NewRun, NewRuns, StartedRun } from '@belay/workflow/store'
-import { type MemoryStep, placeAt, type Rows } from './rows.ts'
+import { type MemoryStep, NO_TIMES, placeAt, type Rows } from './rows.ts'
 
 /** Stores what is missing of definitions. */
 export function define(rows: Rows, definitions: readonly DefinitionRecord[]): readonly SavedDefinition[] {
@@ -63,7 +63,7 @@ function startOne(rows: Rows, of: Of, run: NewRun, owner: number | null): Starte
       state: null,
     },
     ...{ createdAt: now, startAt: due > now ? due : null, finishedAt: null },
-    deadlineAt: run.deadlineMs === undefined ? null : now + run.deadlineMs,
+    deadlineAt: run.deadlineMs === undefined ? null : Math.max(now, due) + run.deadlineMs,
   })
   if (key !== null) rows.keys.set(runKey(workflow, key), id)
   const owned = owner !== null && due <= now
@@ -89,4 +89,5 @@ const pending = ({ no, scope, name }: NewRuns['steps'][number]): MemoryStep => (
     losses: 0,
   },
   ...{ due: null, undo: null, state: null, item: null, output: null, error: null, undoError: null },
+  ...{ times: NO_TIMES, undoTimes: NO_TIMES },
 })

@@ -5,18 +5,19 @@ import type { Rows } from './rows.ts'
 /** A caller’s open transaction. What it does stands in a copy of the store until it commits: then it is done again there, and must answer the same. */
 export class StoreTransaction {
   readonly home: Rows
-  readonly #fork: Rows
+  /** How the store looks to it. */
+  readonly fork: Rows
   readonly #acts: { readonly act: (rows: Rows) => unknown; readonly told: string }[] = []
   #isOver = false
 
   constructor(home: Rows) {
     this.home = home
-    this.#fork = home.fork()
+    this.fork = home.fork()
   }
 
   do<Answer>(act: (rows: Rows) => Answer): Answer {
     if (this.#isOver) throw new BelayError('invalid_option', 'The transaction is over.')
-    const answer = act(this.#fork)
+    const answer = act(this.fork)
     this.#acts.push({ act, told: shownOf(answer) })
     return answer
   }

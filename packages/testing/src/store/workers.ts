@@ -5,8 +5,9 @@ import { type LiveRow, placeAt, type Rows } from './rows.ts'
 export function register(rows: Rows, identity: NewIdentity): Identity {
   rows.counters.worker += 1
   const { worker } = rows.counters
-  const leaseEndsAt = rows.now() + identity.leaseMs
-  rows.workers.set(worker, { ...identity, worker, epoch: 1, isAlive: true, busy: 0, leaseEndsAt })
+  const startedAt = rows.now()
+  const leaseEndsAt = startedAt + identity.leaseMs
+  rows.workers.set(worker, { ...identity, worker, epoch: 1, isAlive: true, busy: 0, leaseEndsAt, startedAt })
   return { worker, epoch: 1 }
 }
 

@@ -116,6 +116,7 @@ const COUNTS: readonly Column<WrittenStep, Member>[] = [
 const UPDATES: readonly Column<WrittenStep, Member>[] = [
   ...COUNTS,
   ['output_of', 'int', ({ outputOf }) => outputOf ?? null],
+  ['is_undo', 'boolean', ({ isUndo }) => isUndo ?? false],
 ]
 
 const BIRTHS: readonly Column<WrittenStep, Member>[] = [
@@ -127,10 +128,10 @@ const BIRTHS: readonly Column<WrittenStep, Member>[] = [
   ['item', 'text', ({ item }) => item ?? null],
 ]
 
-/** A column of one direction: written if it is the one under way, and given. */
+/** A column of one direction: written if the row is about that, and it is given. */
 function directed(column: string, isUndo: boolean, given: string, stays: string): string {
   const own = `s.${isUndo ? 'undo_' : ''}${column}`
-  return `case when u.undo_attempt is ${isUndo ? 'null' : 'not null'} or ${stays} then ${own} else ${given} end`
+  return `case when ${isUndo ? 'not u.is_undo' : 'u.is_undo'} or ${stays} then ${own} else ${given} end`
 }
 
 const instantStays = (column: string): string => `u.${column} = 'NaN'`

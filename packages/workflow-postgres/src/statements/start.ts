@@ -39,7 +39,7 @@ const TEMPLATES: readonly Column<Template>[] = [
   ['name', 'text', ({ step }) => step.name],
 ]
 
-const after = (ms: string): string => `belay.store_now() + ${ms} * interval '1 millisecond'`
+const after = (ms: string, from = 'belay.store_now()'): string => `${from} + ${ms} * interval '1 millisecond'`
 
 /**
  * Adds what starts runs, as `started_runs` (id, owner), if `gate` holds. A key that is taken is waited for while its transaction is open. `owner` is an
@@ -65,7 +65,7 @@ export function addStarts(
       deadline_at, parent_run_id, parent_unit, detached)
     select g.id, g.definition_id, g.workflow, g.key, g.input_hash, g.input::json,
       case when g.tags is not null then array(select json_array_elements_text(g.tags::json)) end, 'running', g.priority, belay.store_now(),
-      case when g.due > belay.store_now() then g.due end, ${after('g.deadline')}, g.parent_run_id, g.parent_unit, g.detached
+      case when g.due > belay.store_now() then g.due end, ${after('g.deadline', 'greatest(g.due, belay.store_now())')}, g.parent_run_id, g.parent_unit, g.detached
     from given_runs g
     -- Always in the same order: two calls with the same keys wait for each other, and never both.
     order by g.workflow, g.key, g.id

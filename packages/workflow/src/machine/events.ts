@@ -8,7 +8,9 @@ export type MachineEvent =
   | { readonly type: 'takeover' }
   | { readonly type: 'undoRun' | 'drop' }
   | { readonly type: 'deadline' }
-  | { readonly type: 'retry' | 'pause' | 'resume'; readonly by?: 'parent' }
+  | { readonly type: 'retry' | 'resume'; readonly by?: 'parent' }
+  /** `idle`: the numbers of units whose asks have called nobody, and were taken back. */
+  | { readonly type: 'pause'; readonly by?: 'parent'; readonly idle?: readonly number[] }
   | { readonly type: 'setPriority'; readonly priority: number }
   | { readonly type: 'cancel'; readonly compensate?: boolean; readonly reason?: string }
   /** Name and version are those of the new definition, for whoever reads a refusal. */
@@ -43,8 +45,10 @@ export type MachineEvent =
       | { readonly type: 'due' }
       | { readonly type: 'mail'; readonly mail: MailIn }
       | ({ readonly type: 'call' } & Call)
-      | { readonly type: 'retryStep' | 'retryUndo' | 'skipUndo' }
+      | { readonly type: 'retryUndo' | 'skipUndo' }
+      /** `idle`: its ask has called nobody, and was taken back. */
+      | { readonly type: 'retryStep'; readonly idle?: boolean }
       /** Why its handler is known not to end. */
       | { readonly type: 'giveUp'; readonly reason: string }
-      | { readonly type: 'skipStep'; readonly output?: unknown }
+      | { readonly type: 'skipStep'; readonly output?: unknown; readonly idle?: boolean }
     ))

@@ -12,7 +12,7 @@ import type { Row, RunRow } from './row.ts'
 import { type Commit, commit, parse, rowOf, runRowOf } from './rows.ts'
 import { birth, enter } from './scope.ts'
 import type { Changes, Run, Spec, Unit } from './state.ts'
-import { giveUp, retryStep, skipStep } from './step-operators.ts'
+import { giveUp, ofIdle, retryStep, skipStep } from './step-operators.ts'
 import { retryUndo, skipUndo } from './undo-operators.ts'
 
 export type { Changed } from './changed.ts'
@@ -206,7 +206,9 @@ function ofUnit(run: Run, u: Unit, event: Extract<MachineEvent, { readonly unit:
     case 'call':
       return void u.kind.call?.(run, u, event)
     case 'skipStep':
-      return skipStep(run, u, event.output)
+      return ofIdle(run, u, event, () => skipStep(run, u, event.output))
+    case 'retryStep':
+      return ofIdle(run, u, event, () => retryStep(run, u))
     case 'giveUp':
       return giveUp(run, u, event.reason)
     default:
@@ -214,7 +216,7 @@ function ofUnit(run: Run, u: Unit, event: Extract<MachineEvent, { readonly unit:
   }
 }
 
-const ON_UNIT = { retryStep, retryUndo, skipUndo } as const
+const ON_UNIT = { retryUndo, skipUndo } as const
 
 const BY_OPERATORS: ReadonlySet<MachineEvent['type']> = new Set([
   ...['cancel', 'undoRun', 'retry', 'pause', 'resume', 'drop', 'setPriority', 'migrate'],

@@ -77,18 +77,29 @@ export function deadline(run: Run): Told {
   return DONE
 }
 
-export function pause(run: Run, { by }: PauseEvent): Told {
+export function pause(run: Run, { by, idle = [] }: PauseEvent & { readonly idle?: readonly number[] }): Told {
   const { root } = run
   if (hasEnded(root)) return refuseRun(run, 'paused', standing(run))
   if (run.paused) return AS_IT_WAS
   run.paused = true
   if (by === 'parent') note(root, { pausedBy: by })
   touch(run, root)
+  for (const no of idle) hold(run, run.units[no]!)
+  while (run.out.dispatch.size > 0) hold(run, run.out.dispatch.keyAt(0))
   // Rows imply what begins, and nothing begins in a pause: what has begun unwritten is written now.
   for (const u of run.units) if (u !== undefined && u.row !== u.status) touch(run, u)
   tellElsewhere(run)
   return DONE
 }
+/** Its ask has called nobody: it leaves when the pause ends. */
+function hold(run: Run, u: Unit): void {
+  run.out.dispatch.delete(u)
+  if (!u.flying) return
+  u.flying = false
+  u.recorded = false
+  touch(run, u)
+}
+
 type PauseEvent = { readonly by?: 'parent' }
 
 /** A parent ends only the pause that it has begun. */

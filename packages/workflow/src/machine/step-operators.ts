@@ -1,6 +1,6 @@
 import { sentence } from '../words.ts'
 import { drop, isKeptFailure, remembered, standingAfter } from './again.ts'
-import { ask, setOut } from './life.ts'
+import { ask, fly, setOut } from './life.ts'
 import { retryEnded, retryParked } from './operators.ts'
 import { bury, fail, hasEnded, isUndone, land, note, push, stick, stir, touch } from './outcomes.ts'
 import {
@@ -20,6 +20,17 @@ import { isReady } from './shown.ts'
 import type { Run, Unit } from './state.ts'
 
 // What operators do with a step on its way forward.
+
+/** A unit whose ask has called nobody is ready: nothing of it can have happened. Unless the action ends it, it is asked again, under the same serial. */
+export function ofIdle(run: Run, u: Unit, { idle }: { readonly idle?: boolean }, act: () => Told): Told {
+  const { serial, flying } = u
+  if (idle !== true || !flying) return act()
+  u.flying = false
+  run.out.dispatch.delete(u)
+  const told = act()
+  if (u.serial === serial && !hasEnded(u)) fly(run, u, { suspect: u.tries.losses > 0 && !u.recorded })
+  return told
+}
 
 /** Its next try is due now. In a run that has ended it runs again with the others, also if the run had continued past its failure. */
 export function retryStep(run: Run, u: Unit): Told {

@@ -1,5 +1,5 @@
 import { pause } from '../engine/base/runtime.ts'
-import type { Committed, Member } from '../store/index.ts'
+import type { Committed, Member, TurnedRun } from '../store/index.ts'
 import { type Folded, fold, giveBack } from './fold.ts'
 import { tellRecorded } from './handlers.ts'
 import type { Flight, Owned } from './owned.ts'
@@ -126,6 +126,7 @@ export class Commits {
     owned.lost = false
     owned.refusals = 0
     this.#tell(answers)
+    if (member?.turned != null) this.#tellTurn(owned, member.turned)
     if (owned.isGone) return
     if (member !== null && member.after !== 'stays') {
       giveBack(out)
@@ -156,6 +157,13 @@ export class Commits {
     const { asker } = this.#owner
     if (asker.recorded === undefined) return
     for (const { answer, counts } of answers) asker.recorded(answer!, counts)
+  }
+
+  #tellTurn(owned: Owned, { status, parked, finishedAt }: TurnedRun): void {
+    const isAsBefore = owned.status === status && owned.parked === parked
+    owned.status = status
+    owned.parked = parked
+    if (!isAsBefore) this.#owner.onTurned?.(owned, finishedAt)
   }
 
   /** It may be folded again. */

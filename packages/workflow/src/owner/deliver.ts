@@ -2,6 +2,7 @@ import type { JsonText } from '../adapter/new-item.ts'
 import { pause } from '../engine/base/runtime.ts'
 import type { Answered } from '../machine/index.ts'
 import type { Mail, Sent } from '../store/index.ts'
+import { soon } from './soon.ts'
 import type { Worker } from './worker.ts'
 
 /** What became of mail. `duplicate`: it had come before, with this payload. */
@@ -23,6 +24,9 @@ const POLL_MS = 2
 const POLL_MAX_MS = 50
 /** How long a worker may take to claim a run that has mail. */
 const PATIENCE_MS = 500
+/** While time stands still, it has so many turns of the event loop for that. */
+const PATIENCE_TURNS = 50
+const PATIENCE_ROUNDS = 3
 
 type Stored = Extract<Sent, { readonly sequence: number }>
 
@@ -60,7 +64,7 @@ async function applied(
   answers: Map<number, JsonText>,
   operates: boolean,
 ): Promise<void> {
-  const { clock, identity, intake, post, store } = owner
+  const { clock, identity, intake, isVirtual, post, store } = owner
   let open = stored.filter(({ sequence }) => !answers.has(sequence))
   if (open.length === 0) return
   const owners = new Set(open.map((each) => (each.result === 'sent' ? each.owner : null)))
@@ -70,15 +74,25 @@ async function applied(
   if (isUnowned && operates) await intake.take([...new Set(open.map(({ run }) => run))])
   else if (isUnowned) owner.hint({ definitions: [] })
   let taken = clock.now()
+  let turns = 0
+  let rounds = 0
   for (let pollMs = POLL_MS; ; pollMs = Math.min(pollMs * 1.5, POLL_MAX_MS)) {
     for (const [sequence, answer] of await store.answers(open.map(({ sequence }) => sequence)))
       answers.set(sequence, answer)
     open = open.filter(({ sequence }) => !answers.has(sequence))
     if (open.length === 0) return
-    await pause(clock, pollMs)
-    if (clock.now() - taken < PATIENCE_MS) continue
+    if (isVirtual && turns < PATIENCE_TURNS) {
+      turns += 1
+      await new Promise<void>((resolve) => soon(resolve))
+      if (turns < PATIENCE_TURNS) continue
+    } else {
+      await pause(clock, pollMs)
+      if (clock.now() - taken < PATIENCE_MS) continue
+    }
     // Whoever owned it may be gone meanwhile, and no worker alive.
     taken = clock.now()
+    if (rounds < PATIENCE_ROUNDS) turns = 0
+    rounds += 1
     await intake.take([...new Set(open.map(({ run }) => run))])
   }
 }

@@ -92,11 +92,29 @@ interface Applying {
 }
 
 function apply(owned: Owned, letter: Letter, { now, out, mail, parts }: Applying): Member['applied'][number] {
-  const event = eventOf(owned, letter, parts.asker)
+  const event = withdrawn(owned, eventOf(owned, letter, parts.asker))
   const answer = event !== undefined && 'type' in event ? advance(owned.run, event, now, out) : event
   const told = mailOfRefusal(owned, letter, answer, parts)
   if (told !== null) mail.push(told)
   return { sequence: letter.sequence, answer: textOf(answer) }
+}
+
+/** An operator’s word about a step counts as long as no handler of it was called. From now on none is, until it is asked again. */
+function withdrawn(owned: Owned, event: ReturnType<typeof eventOf>): ReturnType<typeof eventOf> {
+  if (event === undefined || !('type' in event)) return event
+  if (event.type === 'pause') return { ...event, idle: idleOf(owned) }
+  if (event.type !== 'skipStep' && event.type !== 'retryStep') return event
+  const flight = owned.flights.get(event.unit)
+  if (flight?.calledAt != null) return event
+  if (flight !== undefined) owned.withdraw(flight)
+  return { ...event, idle: true }
+}
+
+/** The units whose asks have called nobody. */
+function idleOf(owned: Owned): readonly number[] {
+  const idle = [...owned.flights.values()].filter(({ calledAt }) => calledAt === null)
+  for (const flight of idle) owned.withdraw(flight)
+  return idle.map(({ unit }) => unit)
 }
 
 interface Made {

@@ -98,6 +98,21 @@ export class Handlers {
     }
   }
 
+  /** None of a run begins here any more. */
+  withdraw(owned: Owned): void {
+    for (const flight of owned.flights.values()) if (flight.calledAt === null) owned.withdraw(flight)
+  }
+
+  /** Somebody else is to call those that are still under way. What they come to counts no more. */
+  release(owned: Owned): void {
+    for (const flight of [...owned.flights.values()]) {
+      const { unit, serial, calledAt, underWay } = flight
+      underWay?.interrupt('lost')
+      owned.withdraw(flight)
+      this.#parts.tell(owned, { type: 'released', unit, serial, called: calledAt !== null })
+    }
+  }
+
   /** Those of a run that are under way are told to end; of all others it is forgotten that they had left. */
   interrupt(owned: Owned, reason: Interruption): void {
     for (const flight of owned.flights.values()) {

@@ -1,14 +1,14 @@
-import { advance, load, type MachineEvent, type Row, type RunRow } from '../machine/index.ts'
+import { advance, load, type MachineEvent, type Row } from '../machine/index.ts'
 import { hasEnded } from '../machine/outcomes.ts'
 import type { Identity, NewRuns, OwnedRun, StartedRun } from '../store/index.ts'
-import { knownOfRun, unpacked } from '../store/pack.ts'
+import { unpacked } from '../store/pack.ts'
 import { type Code, freshRun } from './code.ts'
 import { eventOf } from './event-of.ts'
 import { spareChanges } from './fold.ts'
 import { letterOf } from './letters.ts'
 import { Owned } from './owned.ts'
+import { knownOf } from './stored.ts'
 import type { Doubted, Worker } from './worker.ts'
-import { endOf } from './written.ts'
 
 /** So many runs may wait for a commit before more are claimed, and so many come with one claim: longer ones would hold up commits. */
 const WAITING_MAX = 500
@@ -191,7 +191,7 @@ export class Intake {
   /** A fresh run: unless its beginning writes rows, its first handlers need not wait for a commit. */
   #begin(owned: Owned, run: OwnedRun): void {
     const out = spareChanges()
-    owned.run = freshRun(owned.code, knownOf(owned, run), out)
+    owned.run = freshRun(owned.code, knownOf(owned.code, run), out)
     owned.born = owned.run.born
     this.#read(owned, run)
     owned.out = out
@@ -212,7 +212,7 @@ export class Intake {
     owned.isBusy = true
     owned.isQueued = false
     owned.forgetOutputs()
-    const known = knownOf(owned, stored)
+    const known = knownOf(code, stored)
     const rows = stored.steps!.map(unpacked)
     const serials = serialsOf(owned, rows, hasLostCommits)
     const run = load(known, rows, code.spec, { begun: stored.begun, serials })
@@ -288,13 +288,3 @@ function serialsOf(
 }
 
 const NO_SERIALS: ReadonlyMap<number, number> = new Map()
-
-/** What the run’s row says. */
-function knownOf({ code, parent }: Owned, stored: OwnedRun): RunRow {
-  const { id, deadlineAt, priority, paused, parked, state, finishedAt } = stored
-  const { fresh } = code
-  const implied = finishedAt === null ? { born: fresh.born, ends: 0, root: fresh.root } : endOf(fresh)
-  const own = state === null ? implied : knownOfRun(state, fresh)
-  const parentRun = parent == null || parent.detached === true || parent.unit === null ? null : parent.run
-  return { id, parent: parentRun, deadlineAt, priority, paused, parked, ...own }
-}

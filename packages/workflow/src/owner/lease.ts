@@ -17,7 +17,9 @@ export class Lease {
     const { clock, codes, host, leaseMs, name, newId, slots, store } = this.#owner
     const sentAt = clock.now()
     const definitions = [...codes.keys()]
-    this.#owner.identity = await store.register({ id: newId(), name, host, leaseMs, slots, definitions })
+    const id = newId()
+    this.#owner.identity = await store.register({ id, name, host, leaseMs, slots, definitions })
+    this.#owner.workerId = id
     this.end = sentAt + leaseMs
     await this.#renew()
     this.#owner.intake.expect('all')

@@ -4,6 +4,7 @@ import { Few } from '../few.ts'
 import type { Dispatch } from '../machine/changes.ts'
 import type { Changes, MachineEvent, Run } from '../machine/index.ts'
 import type { Cause, Phase } from '../machine/records.ts'
+import { goesOn } from '../machine/refusals.ts'
 import type { NewRun, OwnedRun } from '../store/index.ts'
 import type { Code } from './code.ts'
 import type { Letter } from './letters.ts'
@@ -18,6 +19,13 @@ export class Owned {
   readonly code: Code
   readonly input: JsonText
   readonly parent: NewRun['parent'] | null
+  readonly key: string | null
+  readonly tags: readonly string[] | null
+  readonly createdAt: number
+  readonly startAt: number | null
+  /** How it stands, as far as listeners were told. */
+  status: OwnedRun['status']
+  parked: boolean
   fence: number
   run!: Run
   /** Its last owner was declared dead, and no commit has said yet that this one knows. */
@@ -51,8 +59,15 @@ export class Owned {
   #outputs: JsonText[] = []
   #items: Map<number, JsonText> | null = null
 
-  constructor(code: Code, { id, input, parent, fence, lost }: Omit<OwnedRun, 'steps' | 'mail'>) {
+  constructor(code: Code, stored: Omit<OwnedRun, 'steps' | 'mail'>) {
+    const { id, input, parent, fence, lost } = stored
     this.id = id
+    this.key = stored.key
+    this.tags = stored.tags
+    this.createdAt = stored.createdAt
+    this.startAt = stored.startAt
+    this.status = stored.status
+    this.parked = stored.parked
     this.code = code
     this.input = input
     this.parent = parent
@@ -121,9 +136,15 @@ export class Owned {
     return this.events.length + this.answers.length + this.letters.length > 0
   }
 
+  /** When it is stopped; Infinity: never, or it has been stopped already. */
+  get deadlineAt(): number {
+    const { deadlineAt } = this.run
+    return deadlineAt !== null && goesOn(this.run) ? deadlineAt : Number.POSITIVE_INFINITY
+  }
+
   /** When somebody must look at it; Infinity: only mail wakes it. */
   get due(): number {
-    let due = this.run.deadlineAt ?? Number.POSITIVE_INFINITY
+    let due = this.deadlineAt
     if (this.dues !== null && !this.run.paused)
       for (const each of this.dues.values()) due = Math.min(due, each)
     return due

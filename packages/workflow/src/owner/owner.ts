@@ -1,5 +1,6 @@
+import type { Stillness } from '../adapter/stillness.ts'
 import type { Clock } from '../clock.ts'
-import { Loop } from '../engine/base/loop.ts'
+import type { Loop } from '../engine/base/loop.ts'
 import type { Logger } from '../logger.ts'
 import type { MachineEvent } from '../machine/index.ts'
 import type { Hint, Identity, NewRuns, StartedRun, Store } from '../store/index.ts'
@@ -10,12 +11,20 @@ import type { FoldParts } from './fold.ts'
 import { Handlers } from './handlers.ts'
 import { Intake } from './intake.ts'
 import { Lease } from './lease.ts'
+import { openLoops } from './loops.ts'
 import type { Flight, Owned } from './owned.ts'
 import { Post } from './post.ts'
 import { Recovery } from './recovery.ts'
 import { withResults } from './results.ts'
+import { soon } from './soon.ts'
 import type { Interruption } from './under-way.ts'
 import type { Worker } from './worker.ts'
+
+/** How long handlers have that were told to end. */
+const INTERRUPTED_MS = 500
+/** How long a worker that stops has for its last commits. */
+const FLUSHED_MS = 3_000
+const LOOK_MS = 20
 
 export interface OwnerOptions {
   readonly store: Store
@@ -39,10 +48,11 @@ export interface OwnerOptions {
   readonly tickMs: number
   /** How many runs it has in memory at most. Default 5000. */
   readonly ownedMax?: number
+  /** Of a store on virtual time, which is also that of `clock`. */
+  readonly stillness?: Stillness | undefined
+  /** The status of a run has changed, or it is parked, or not any more. With when it ended. */
+  readonly onTurned?: ((owned: Owned, finishedAt: number | null) => void) | undefined
 }
-
-/** A sweep each half of a lease, but not more often. */
-const SWEEP_MIN_MS = 500
 
 /**
  * The one writer of its runs. It claims runs, keeps them in memory, decides with the machine, commits what has changed in groups, and only then lets
@@ -54,6 +64,7 @@ export class Owner implements Worker {
   readonly codes: ReadonlyMap<number, Code>
   readonly codeOf: (definition: number) => Promise<Code | undefined>
   readonly clock: Clock
+  readonly isVirtual: boolean
   readonly newId: () => string
   readonly log: Logger
   readonly name: string
@@ -69,6 +80,9 @@ export class Owner implements Worker {
   readonly lease: Lease
   readonly post: Post
   readonly foldParts: FoldParts
+  readonly onTurned: OwnerOptions['onTurned']
+  /** By which people know it, in its present identity. */
+  workerId = ''
   identity: Identity = { worker: 0, epoch: 0 }
   /** How often runs have come and gone. */
   moves = 0
@@ -90,6 +104,7 @@ export class Owner implements Worker {
     this.codes = codes
     this.codeOf = options.codeOf ?? (async () => undefined)
     this.clock = clock
+    this.isVirtual = options.stillness !== undefined
     this.newId = newId
     this.log = log
     this.name = options.name
@@ -97,6 +112,7 @@ export class Owner implements Worker {
     this.slots = slots
     this.leaseMs = leaseMs
     this.ownedMax = options.ownedMax ?? 5_000
+    this.onTurned = options.onTurned
     this.#tickMs = tickMs
     this.commits = new Commits(this)
     this.recovery = new Recovery(this)
@@ -114,20 +130,11 @@ export class Owner implements Worker {
       answer: (flight) => this.#answered(flight),
       onFree: () => this.wake(),
     })
-    this.#loops = [
-      this.#loop(tickMs, () => this.#tick()),
-      this.#loop(leaseMs / 3, () => this.lease.renew()),
-      this.#loop(Math.max(SWEEP_MIN_MS, leaseMs / 2), () => this.#sweep()),
-    ]
-  }
-
-  #loop(intervalMs: number, work: () => Promise<void>): Loop {
-    const { clock, log } = this
-    const onError = (error: unknown) => {
-      log.warn('A worker could not reach its store. It tries again.', { error })
-      return intervalMs
-    }
-    return new Loop({ clock, intervalMs, work, onError })
+    this.#loops = openLoops({
+      ...{ owner: this, tickMs, stillness: options.stillness },
+      tick: () => this.#tick(),
+      sweep: () => this.#sweep(),
+    })
   }
 
   /** The store’s clock, in epoch milliseconds. */
@@ -145,20 +152,31 @@ export class Owner implements Worker {
     return this.intake.start(request)
   }
 
-  /** Gives all runs away: handlers are told to end, and have so long for it. Others take over what is left after that. */
+  /** Gives all runs away. Handlers have so long to end; then they are told to, and what still runs is somebody else’s: it counts as no failure. */
   async stop(graceMs: number): Promise<void> {
     this.isLeaving = true
     this.#unlisten()
     for (const owned of this.owned.values()) this.#giveAway(owned)
-    const end = this.clock.now() + graceMs
-    while (!this.#isGone && this.clock.now() < end)
-      await new Promise<void>((resolve) => this.clock.after(Math.min(20, graceMs), resolve))
+    if (!(await this.#gone(graceMs))) {
+      for (const owned of this.owned.values()) this.handlers.interrupt(owned, 'stopping')
+      await this.#gone(INTERRUPTED_MS)
+      for (const owned of this.owned.values()) this.handlers.release(owned)
+      await this.#gone(FLUSHED_MS)
+    }
     this.isClosed = true
     await Promise.all(this.#loops.map((loop) => loop.stop()))
     for (const owned of [...this.owned.values()]) this.forget(owned, 'lost')
     await this.store.leave(this.identity.worker).catch((error: unknown) => {
       this.log.warn('A worker that stops could not say so to its store. Its lease ends by itself.', { error })
     })
+  }
+
+  /** Waits until it has given everything away. Whether it has. */
+  async #gone(limitMs: number): Promise<boolean> {
+    const end = this.clock.now() + limitMs
+    while (!this.#isGone && this.clock.now() < end)
+      await new Promise<void>((resolve) => this.clock.after(Math.min(LOOK_MS, limitMs), resolve))
+    return this.#isGone
   }
 
   get #isGone(): boolean {
@@ -211,14 +229,14 @@ export class Owner implements Worker {
     owned.timer = undefined
     const { due } = owned
     if (due === Number.POSITIVE_INFINITY) return
-    owned.timer = this.clock.after(Math.max(0, due - this.now()) + 1, () => this.#ring(owned))
+    owned.timer = this.clock.after(Math.max(0, due - this.now()), () => this.#ring(owned))
   }
 
   #ring(owned: Owned): void {
     const now = this.now()
     owned.timer = undefined
     const { run, dues } = owned
-    if (run.deadlineAt !== null && run.deadlineAt <= now) this.tell(owned, { type: 'deadline' })
+    if (owned.deadlineAt <= now) this.tell(owned, { type: 'deadline' })
     if (!run.paused)
       for (const [unit, due] of dues ?? []) if (due <= now) this.tell(owned, { type: 'due', unit })
     if (!owned.isBusy && !owned.hasNews) this.arm(owned)
@@ -258,7 +276,7 @@ export class Owner implements Worker {
 
   #giveAway(owned: Owned): void {
     owned.yields = true
-    this.handlers.interrupt(owned, 'stopping')
+    this.handlers.withdraw(owned)
     this.commits.mark(owned)
   }
 
@@ -266,11 +284,4 @@ export class Owner implements Worker {
     const { runs, placed } = await this.store.sweep()
     if (runs + placed > 0) this.intake.expect('hinted')
   }
-}
-
-/** In the next turn of the event loop. Browsers have no `setImmediate`. */
-function soon(act: () => void): void {
-  const { setImmediate } = globalThis as { readonly setImmediate?: (fire: () => void) => void }
-  if (setImmediate === undefined) setTimeout(act)
-  else setImmediate(act)
 }

@@ -25,6 +25,8 @@ export interface Worker {
   readonly codes: ReadonlyMap<number, Code>
   readonly codeOf: (definition: number) => Promise<Code | undefined>
   readonly clock: Clock
+  /** Time is virtual: it stands still until a test moves it. */
+  readonly isVirtual: boolean
   readonly newId: () => string
   readonly log: Logger
   readonly name: string
@@ -53,8 +55,10 @@ export interface Worker {
     adopt(runs: readonly OwnedRun[]): Promise<void>
     rebuild(owned: Owned, stored: OwnedRun, again: Omit<Doubted, 'owned'>): void
   }
-  readonly lease: { register(): Promise<void> }
+  readonly lease: { register(): Promise<void>; renew(): Promise<void> }
   readonly post: { read(how: 'hinted' | 'all'): Promise<void> }
+  /** By which people know it, in its present identity. */
+  workerId: string
   identity: Identity
   /** How often runs have come and gone. */
   moves: number
@@ -65,6 +69,8 @@ export interface Worker {
   readonly isQuiet: boolean
   /** The store’s clock, in epoch milliseconds. */
   readonly now: () => number
+  /** Listeners are to know that a run has another status, or is parked; with when it ended. */
+  readonly onTurned: ((owned: Owned, finishedAt: number | null) => void) | undefined
   wake(): void
   tell(owned: Owned, event: MachineEvent): void
   forget(owned: Owned, reason: Interruption): void

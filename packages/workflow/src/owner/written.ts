@@ -3,6 +3,7 @@ import type { JsonText } from '../adapter/new-item.ts'
 import type { Few } from '../few.ts'
 import type { Row, RunRow } from '../machine/index.ts'
 import { hasEnded } from '../machine/outcomes.ts'
+import type { Phase } from '../machine/records.ts'
 import { shownRunStatus } from '../machine/shown.ts'
 import type { PlainEnd, TurnedRun, WrittenStep } from '../store/index.ts'
 import { packed, stateOfRun } from '../store/pack.ts'
@@ -13,7 +14,13 @@ import type { Owned } from './owned.ts'
 // Rows of the machine as a commit writes them.
 
 /** When handlers of a fold began and ended, by the number of their unit. Epoch milliseconds of the store’s clock. */
-export type Times = Pick<Few<number, { readonly startedAt: number; readonly finishedAt: number }>, 'get'>
+export type Times = Pick<Few<number, Timed>, 'get'>
+
+interface Timed {
+  readonly phase: Phase
+  readonly startedAt: number
+  readonly finishedAt: number
+}
 
 /** What rows are written with. */
 export interface Writing {
@@ -112,12 +119,19 @@ function writtenStep(owned: Owned, row: Row, { times, now, asker }: Writing): Wr
   }
   const flight = owned.flights.get(row.no)
   const time = times.get(row.no)
+  if (row.undo !== null && isOfUndo(row, (time ?? flight)?.phase)) step.isUndo = true
   if (time !== undefined) {
     step.startedAt = time.startedAt
     step.finishedAt = time.finishedAt
   } else if (row.flying && flight?.calledAt != null) step.startedAt = flight.startedAt
   if (u !== undefined && hasEnded(u)) step.finishedAt ??= now
   return step
+}
+
+/** Whether what a fold says of a unit is about its undo. In the fold that ends its way forward its undo may begin. */
+function isOfUndo({ undo, status }: Row, phase: Phase | undefined): boolean {
+  if (phase !== undefined) return phase === 'undo'
+  return status === 'stuck' || status === 'undone' || undo!.failures + undo!.losses > 0
 }
 
 function keepOutput(owned: Owned, step: Mutable<WrittenStep>, output: JsonText): void {

@@ -15,7 +15,7 @@ export interface NewRun {
   /** When it may begin: an instant in epoch milliseconds, or a delay from now. Default: at once. */
   readonly startAt?: number
   readonly startDelayMs?: number
-  /** It fails if it has not ended that long after its start. */
+  /** It fails if it has not ended that long after it may begin. */
   readonly deadlineMs?: number
   readonly priority?: number
   /** The run that it was started for, and the number of the unit that did; without a unit, its end did. */

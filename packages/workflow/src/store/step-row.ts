@@ -35,7 +35,8 @@ export interface WrittenStep extends StepRow {
   readonly output?: JsonText
   /** Its output is that of this unit, which is stored. */
   readonly outputOf?: number
-  /** Of the direction that is under way: of the undo, if there is one. So are the instants, in epoch milliseconds. */
+  /** The error and the instants, in epoch milliseconds, are those of its undo. Default: of its way forward. */
+  readonly isUndo?: true
   readonly error?: JsonText
   readonly startedAt?: number | null
   readonly finishedAt?: number | null

@@ -67,6 +67,92 @@ export const operators: OwnerCases = {
     assert.deepEqual(given.called, ['a', 'b'])
   },
 
+  async 'a pause holds also what waits for a slot'(given) {
+    const code = await given.define(
+      'queued',
+      { a: { after: [] }, b: { after: [] } },
+      { a: () => given.hold(() => 1) },
+    )
+    const worker = await given.worker('w', { slots: 1 })
+    const run = await given.startOne(code)
+    await given.until(() => given.held === 1)
+
+    await given.send(worker, run, { type: 'pause' })
+    given.release()
+    await given.pass(600)
+    const paused = given.called.join()
+    await given.send(worker, run, { type: 'resume' })
+    await given.ended([run])
+
+    assert.deepEqual([paused, given.called], ['a', ['a', 'b']])
+  },
+
+  async 'a run that nobody has begun is paused, and begins when it is resumed'(given) {
+    const code = await given.define('unbegun', { a: { after: [] } })
+    const operator = await given.worker('operator', { slots: 0 })
+    const run = await given.startOne(code)
+
+    await given.send(operator, run, { type: 'pause' })
+    await given.worker('w')
+    await given.pass(600)
+    const paused = given.called.join()
+    await given.send(operator, run, { type: 'resume' })
+    await given.ended([run])
+
+    assert.deepEqual([paused, given.called], ['', ['a']])
+  },
+
+  async 'a step that waits for a slot is skipped, and its handler is never called'(given) {
+    const code = await given.define(
+      'skipped',
+      { a: { after: [] }, b: { after: [] }, c: { after: ['b'] } },
+      { a: () => given.hold(() => 1) },
+    )
+    const worker = await given.worker('w', { slots: 1 })
+    const run = await given.startOne(code)
+    await given.until(() => given.held === 1)
+
+    const running = await given.send(worker, run, { type: 'skipStep', path: ['a'] })
+    const waiting = await given.send(worker, run, { type: 'retryStep', path: ['b'] })
+    const skipped = await given.send(worker, run, { type: 'skipStep', path: ['b'] })
+    given.release()
+    await given.ended([run])
+
+    assert.deepEqual([running, waiting, skipped].map(refusal), ['action_refused', undefined, undefined])
+    assert.deepEqual(given.called, ['a', 'c'])
+  },
+
+  async 'a step of a run that nobody has begun is skipped without any worker'(given) {
+    const code = await given.define('ahead', { a: { after: [] }, b: { after: ['a'] } })
+    const operator = await given.worker('operator', { slots: 0 })
+    const run = await given.startOne(code)
+
+    const skipped = await given.send(operator, run, { type: 'skipStep', path: ['a'] })
+    await given.worker('w')
+    await given.ended([run])
+
+    assert.equal(refusal(skipped), undefined)
+    assert.deepEqual(given.called, ['b'])
+  },
+
+  async 'a deadline that passes in a pause stops the run once'(given) {
+    const code = await given.define('late', WAITS)
+    const worker = await given.worker('w')
+    const run = await given.startOne(code, { deadlineMs: 300 })
+    await given.until(() => given.callsOf('go', 'open').length === 1)
+    await given.send(worker, run, { type: 'pause' })
+    await given.until(async () => (await given.peek(run)).cause !== null)
+    const commits = worker.link.asked.get('commit')!
+    await given.pass(1_000)
+
+    const later = worker.link.asked.get('commit')! - commits
+    await given.send(worker, run, { type: 'resume' })
+    await given.until(async () => (await given.peek(run)).finishedAt !== null)
+
+    assert.equal(later <= 2, true)
+    assert.deepEqual(given.called, ['a', 'go:open', 'a:undo'])
+  },
+
   async 'a run that has failed goes on when it is retried'(given) {
     let isBad = true
     const code = await given.define(

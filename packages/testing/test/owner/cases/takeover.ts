@@ -158,6 +158,41 @@ export const takeover: OwnerCases = {
     )
   },
 
+  async 'a worker that stops lets handlers end before it tells them to'(given) {
+    const code = await given.define('ends', CHAIN, { b: () => given.hold(() => 1) })
+    const first = await given.worker('first')
+    const run = await given.startOne(code)
+    await given.until(() => given.held === 1)
+
+    const stopped = given.stop(first, 5_000)
+    await given.pass(200)
+    given.release()
+    await stopped
+    await given.worker('second')
+    await given.ended([run])
+
+    assert.equal(given.callsOf('b').length, 1)
+    assert.equal(given.callsOf('b')[0]!.signal.aborted, false)
+  },
+
+  async 'what ignores that it is told to end is called again by the next worker, and is not lost'(given) {
+    const code = await given.define('deaf', CHAIN, {
+      b: (call) => (call.worker === 'first' ? given.hold(() => 1) : 1),
+    })
+    const first = await given.worker('first')
+    const run = await given.startOne(code)
+    await given.until(() => given.held === 1)
+
+    await given.stop(first)
+    const between = await given.peek(run)
+    await given.worker('second')
+    await given.ended([run])
+    given.release()
+
+    const [last] = given.callsOf('b').slice(1)
+    assert.deepEqual([between.lost, last!.worker, last!.attempt, last!.losses], [false, 'second', 2, 0])
+  },
+
   async 'runs behind slow handlers go to a worker that has slots'(given) {
     const code = await given.define(
       'slow',

@@ -99,12 +99,29 @@ export const commits: StoreCases = {
     await commit({ ends: [ended(1, '1')] })
 
     const undo = { attempt: 2, failures: 1, losses: 0, due: 9_000 }
-    await commit({ updates: [written(1, { status: 'undoing', undo, error: '"u"', state: '[2]' })] })
+    const failed = { status: 'undoing', undo, state: '[2]', isUndo: true } as const
+    await commit({ updates: [written(1, { ...failed, error: '"u"' })] })
 
     const step = await given.step(id, 1)
     deepEqual([step.status, step.attempt, step.undo, step.state], ['undoing', 1, undo, '[2]'])
     const [payloads] = await given.store.payloads([{ run: id, no: 1 }])
     deepEqual([payloads!.output, payloads!.error], ['1', '"u"'])
+  },
+  async 'what ended the way forward stays when the undo that begins with it fails, and comes back without that'(
+    given,
+  ) {
+    const { id, commit } = await owned(given)
+    const error = async () => (await given.store.payloads([{ run: id, no: 1 }]))[0]!.error
+    const undo = { attempt: 1, failures: 0, losses: 0, due: null }
+    const undoing = { status: 'undoing', undo, state: '[2]' } as const
+    await commit({ updates: [written(1, { ...undoing, error: '"f"' })] })
+    const begun = await error()
+    await commit({ updates: [written(1, { ...undoing, isUndo: true, error: '"u"' })] })
+    const failed = await error()
+
+    await commit({ updates: [written(1, { ...undoing, isUndo: true, error: null })] })
+
+    deepEqual([begun, failed, await error()], ['"f"', '"u"', '"f"'])
   },
   async 'an output is copied from another unit'(given) {
     const { id, commit } = await owned(given)
