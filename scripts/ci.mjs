@@ -40,6 +40,7 @@ const STAGES = [
       { name: 'orders', command: `npm run -s proofs -- orders --shard=${1 + (sample % 4)}/4` },
       { name: 'oldest', command: `npm run -s oldest -- --shard=${1 + (sample % 4)}/4`, onDay: [1, 2] },
       { name: 'servers', command: 'npm run -s proofs -- servers', onDay: [1, 2] },
+      { name: 'parity', command: 'npm run -s parity -- --listed' },
     ],
     [
       { name: 'types', command: 'npm run -s types' },

@@ -1,10 +1,12 @@
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
+import { newEngine } from '../../vitest.engine.ts'
 import { limits, sharedProcesses } from '../../vitest.limits.ts'
 
 const source = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 
 export default defineConfig({
+  plugins: newEngine,
   resolve: {
     // The longer name first: an alias also matches what begins with it.
     alias: [

@@ -61,6 +61,16 @@ const CORE_ROOMS = [
       ...['machine', 'store', 'owner'],
     ],
   },
+  // The new engine beneath the public API.
+  {
+    name: 'engine/owned',
+    files: /^engine\/owned\//,
+    mayImport: [
+      ...BELOW_THE_ENGINE,
+      ...['asker', 'base', 'control', 'runs', 'worker'].map((room) => `engine/${room}`),
+      ...['machine', 'machine/spec-of-shape', 'store', 'owner'],
+    ],
+  },
   {
     name: 'engine',
     files: /^engine\/[^/]+\.ts$/,
