@@ -82,7 +82,8 @@ const DROPPED: Column<number> = ['unit', 'int', (no) => no]
 const ENDS: readonly Column<PlainEnd, Member>[] = [
   RUN,
   UNIT,
-  ['output', 'text', ({ output }) => output],
+  ['output', 'json', ({ output }) => output ?? 'null'],
+  ['has_output', 'boolean', ({ output }) => output !== null],
   ['started_at', 'float8', ({ startedAt }) => startedAt],
   ['finished_at', 'float8', ({ finishedAt }) => finishedAt],
 ]
@@ -153,7 +154,7 @@ function addSteps(query: Query, members: readonly Member[]): void {
     query.part(
       'ended_steps',
       `update belay.workflow_steps s
-      set status = 'completed', attempt = 1, due = null, state = null, output = u.output::json, worker_id = $1::int,
+      set status = 'completed', attempt = 1, due = null, state = null, output = case when u.has_output then u.output end, worker_id = $1::int,
         started_at = ${instantOf('u.started_at')}, finished_at = ${instantOf('u.finished_at')}
       from ${ends} where ${own} and ${GATE}`,
     )

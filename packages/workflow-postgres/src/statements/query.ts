@@ -48,13 +48,27 @@ export class Query {
     return this.#unnest(name, columns, columns.map(valuesOf))
   }
 
+  /** JSON travels in one array of JSON: each of its texts quoted within an array of Postgres would cost more than all else. Null there is JSON’s own. */
   #unnest(
     name: string,
     columns: readonly (readonly [name: string, type: string, value: unknown])[],
     arrays: readonly unknown[][],
   ): string {
-    const parts = columns.map(([, type], index) => `${this.value(arrays[index])}::${type}[]`)
-    return `unnest(${parts.join(', ')}) as ${name} (${columns.map(([column]) => column).join(', ')})`
+    const parts: string[] = []
+    const [plain, json]: [string[], string[]] = [[], []]
+    const lists: string[] = []
+    for (const [index, [column, type]] of columns.entries()) {
+      if (type === 'json') {
+        json.push(column)
+        lists.push(`json_array_elements(${this.value(`[${arrays[index]!.join()}]`)}::json)`)
+      } else {
+        plain.push(column)
+        parts.push(`${this.value(arrays[index])}::${type}[]`)
+      }
+    }
+    const unnest = `unnest(${parts.join(', ')})`
+    const as = `as ${name} (${[...plain, ...json].join(', ')})`
+    return lists.length === 0 ? `${unnest} ${as}` : `rows from (${[unnest, ...lists].join(', ')}) ${as}`
   }
 
   /** One more part: `name as (…)`. */

@@ -13,15 +13,22 @@ export interface Commit {
   readonly drop: readonly number[]
 }
 
-/** The rows that a fold changed. Called once, at the end of the fold. */
-export function commit(run: Run): Commit {
+/** Takes what changed of a unit by itself, so that no row of it is made. Whether it has. */
+export type TakesUnit = (u: Unit, payload: Payload | undefined) => boolean
+
+/** The rows that a fold changed, but of the units that somebody takes. Called once, at the end of the fold. */
+export function commit(run: Run, takes?: TakesUnit): Commit {
   const { dirty, payloads, drop } = run.out
   const rows: Row[] = []
   for (let place = 0; place < dirty.size; place += 1) {
     const u = dirty.keyAt(place)
     // It was dropped in this very fold, or is the root.
     if (run.units[u.no] !== u || u === run.root) continue
-    rows.push(changedRow(u, payloads.get(u)))
+    const payload = payloads.get(u)
+    if (takes?.(u, payload) === true) {
+      u.row = u.status
+      u.written = u.serial
+    } else rows.push(changedRow(u, payload))
   }
   return { run: turned(run), rows, drop }
 }

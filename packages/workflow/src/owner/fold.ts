@@ -10,7 +10,7 @@ import {
   type Run,
 } from '../machine/index.ts'
 import { hasEnded } from '../machine/outcomes.ts'
-import type { Mail, Member } from '../store/index.ts'
+import type { Mail, Member, PlainEnd } from '../store/index.ts'
 import { eventOf } from './event-of.ts'
 import {
   childStart,
@@ -24,7 +24,7 @@ import { textOf } from './json.ts'
 import type { Letter } from './letters.ts'
 import type { Flight, Owned } from './owned.ts'
 import type { Answered } from './under-way.ts'
-import { rowsOf, type Times, turnedRun } from './written.ts'
+import { rowsOf, type Times, takePlainEnds, turnedRun } from './written.ts'
 
 /** Of a run that only waits, and for longer, the memory is freed. */
 const STAYS_MS = 2_000
@@ -128,10 +128,11 @@ interface Made {
 function memberOf(owned: Owned, { applied, mail, times, now, parts }: Made): Member | null {
   const { run, lost } = owned
   const { out } = run
-  const { run: known, rows, drop } = commit(run)
-  addMail(owned, mail, parts)
   const writing = { times, now, asker: parts.asker }
-  const { ends, births, updates } = rowsOf(owned, rows, writing)
+  const ends: PlainEnd[] = []
+  const { run: known, rows, drop } = commit(run, takePlainEnds(owned, ends, writing))
+  addMail(owned, mail, parts)
+  const { births, updates } = rowsOf(owned, rows, writing)
   // One that has ended was taken for mail, which it refuses.
   const after = hasEnded(run.root) ? 'ends' : releaseOf(owned, now)
   const rowCount = ends.length + births.length + updates.length + drop.length

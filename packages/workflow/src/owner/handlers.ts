@@ -16,8 +16,8 @@ export interface HandlersParts {
   readonly clock: Clock
   readonly slots: number
   readonly undoSlots: number
-  /** The store’s clock, in epoch milliseconds. */
-  readonly now: () => number
+  /** The store’s clock less `clock`. */
+  readonly offset: () => number
   /** Until when the lease is sure to last, by the clock. */
   readonly leaseEnd: () => number
   /** Something has happened to a run. */
@@ -159,21 +159,21 @@ export class Handlers {
 
   #call(flight: Flight, unit: Unit): void | Promise<void> {
     const { owned, serial, phase } = flight
-    const { asker, clock, now } = this.#parts
+    const { asker, clock, offset } = this.#parts
     this.begun += 1
     flight.calledAt = clock.now()
-    flight.startedAt = now()
+    flight.startedAt = flight.calledAt + offset()
     const answer = asker.ask({ owned, unit, serial, phase })
-    if ('type' in answer) return this.#ended(flight, answer)
+    if ('type' in answer) return this.#ended(flight, answer, flight.startedAt)
     flight.underWay = answer
-    return answer.answered.then((answered) => this.#ended(flight, answered))
+    return answer.answered.then((answered) => this.#ended(flight, answered, clock.now() + offset()))
   }
 
-  #ended(flight: Flight, answered: Answered): void {
+  #ended(flight: Flight, answered: Answered, now: number): void {
     const { owned, unit, startedAt } = flight
     if (owned.flights.get(unit) === flight) owned.flights.delete(unit)
     flight.answer = answered.type === 'failed' ? { ...answered, startedAt } : answered
-    flight.finishedAt = this.#parts.now()
+    flight.finishedAt = now
     this.#parts.answer(flight)
   }
 }

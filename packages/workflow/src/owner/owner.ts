@@ -122,7 +122,7 @@ export class Owner implements Worker {
     const { now } = this
     this.foldParts = { now, newId, asker }
     this.handlers = new Handlers({
-      ...{ asker, clock, now },
+      ...{ asker, clock, offset: () => this.lease.offset },
       slots: Math.max(1, slots),
       undoSlots: options.undoSlots ?? 0,
       leaseEnd: () => this.lease.end,

@@ -1,10 +1,13 @@
 import type { StoredRunStatus } from '../adapter/lifecycle.ts'
 import type { JsonText } from '../adapter/new-item.ts'
 import type { Few } from '../few.ts'
+import type { Payload } from '../machine/changes.ts'
 import type { Row, RunRow } from '../machine/index.ts'
 import { hasEnded } from '../machine/outcomes.ts'
 import type { Phase } from '../machine/records.ts'
+import type { TakesUnit } from '../machine/rows.ts'
 import { shownRunStatus } from '../machine/shown.ts'
+import type { Unit } from '../machine/state.ts'
 import type { PlainEnd, TurnedRun, WrittenStep } from '../store/index.ts'
 import { packed, stateOfRun } from '../store/pack.ts'
 import type { Asker } from './asker.ts'
@@ -30,62 +33,64 @@ export interface Writing {
 }
 
 interface Rows {
-  readonly ends: readonly PlainEnd[]
   readonly births: readonly WrittenStep[]
   readonly updates: readonly WrittenStep[]
 }
 
-const NONE: readonly never[] = []
+const NO_ROWS: Rows = { births: [], updates: [] }
 
-/** Sorts the rows of a fold, and remembers what memory needs of them. */
-export function rowsOf(owned: Owned, rows: readonly Row[], writing: Writing): Rows {
+/** Takes the plain ends of a fold, as `ends`: no rows of the machine are made of these. */
+export function takePlainEnds(
+  owned: Owned,
+  ends: PlainEnd[],
+  { times, now }: Pick<Writing, 'times' | 'now'>,
+): TakesUnit {
   const { born } = owned
-  owned.born = owned.run.born
-  const [first] = rows
-  if (rows.length === 1 && first!.no < born && isPlainEnd(first!))
-    return { ends: [plainEnd(owned, first!, writing)], births: NONE, updates: NONE }
-  const ends: PlainEnd[] = []
-  const births: WrittenStep[] = []
-  const updates: WrittenStep[] = []
-  for (const row of rows) {
-    const isBorn = row.no >= born
-    if (!isBorn && isPlainEnd(row)) ends.push(plainEnd(owned, row, writing))
-    else {
-      keepDue(owned, row)
-      const step = writtenStep(owned, row, writing)
-      if (isBorn) births.push(step)
-      else updates.push(step)
-    }
+  return (u, payload) => {
+    if (u.no >= born || !isPlainEnd(u, payload)) return false
+    const output = textOf(payload?.output)
+    const time = times.get(u.no)
+    owned.dues?.delete(u.no)
+    owned.keepOutput(u.no, output)
+    ends.push({ no: u.no, output, startedAt: time?.startedAt ?? now, finishedAt: time?.finishedAt ?? now })
+    return true
   }
-  return { ends, births, updates }
-}
-
-function plainEnd(owned: Owned, { no, output: value }: Row, { times, now }: Writing): PlainEnd {
-  const output = textOf(value)
-  const time = times.get(no)
-  owned.dues?.delete(no)
-  owned.keepOutput(no, output)
-  return { no, output, startedAt: time?.startedAt ?? now, finishedAt: time?.finishedAt ?? now }
 }
 
 /** What most rows are. It ended at its first attempt, and nothing else is to be said of it. */
-function isPlainEnd(row: Row): boolean {
-  const { attempt, failures, losses, kills, series } = row.forward
+function isPlainEnd(u: Unit, payload: Payload | undefined): boolean {
+  const { attempt, failures, losses, kills, series } = u.forward
   return (
-    row.status === 'completed' &&
-    row.phase === 'run' &&
-    row.serial === 1 &&
-    row.round === 1 &&
-    row.note === null &&
-    row.undo === null &&
-    row.error === undefined &&
-    row.outputOf === undefined &&
-    !row.succeeded &&
-    row.dropped === 0 &&
+    u.status === 'completed' &&
+    u.phase === 'run' &&
+    u.serial === 1 &&
+    u.round === 1 &&
+    u.note === null &&
+    u.undo === null &&
+    payload?.error === undefined &&
+    payload?.outputOf === undefined &&
+    !u.succeeded &&
+    u.dropped === 0 &&
     attempt === 1 &&
     failures + losses + kills === 0 &&
     series === null
   )
+}
+
+/** Sorts the other rows of a fold, and remembers what memory needs of them. */
+export function rowsOf(owned: Owned, rows: readonly Row[], writing: Writing): Rows {
+  const { born } = owned
+  owned.born = owned.run.born
+  if (rows.length === 0) return NO_ROWS
+  const births: WrittenStep[] = []
+  const updates: WrittenStep[] = []
+  for (const row of rows) {
+    keepDue(owned, row)
+    const step = writtenStep(owned, row, writing)
+    if (row.no >= born) births.push(step)
+    else updates.push(step)
+  }
+  return { births, updates }
 }
 
 function keepDue(owned: Owned, { no }: Row): void {

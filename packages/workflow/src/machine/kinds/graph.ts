@@ -69,9 +69,13 @@ function arrive(run: Run, s: Unit, u: Unit): void {
 
 /** Why a step is skipped whose dependencies have ended; null if it is wanted. */
 function unwanted(s: Unit, u: Unit): SkipReason | null {
-  const { cases = {}, after, onSkipped } = stepOf(u)
-  const skipped = after.find((name) => isSkipped(at(s, name)!) && (onSkipped !== 'run' || name in cases))
-  if (skipped !== undefined) return { because: 'dependency', dependency: skipped }
+  const { cases, after, onSkipped } = stepOf(u)
+  for (const name of after) {
+    if (!isSkipped(at(s, name)!)) continue
+    if (onSkipped !== 'run' || (cases !== undefined && name in cases))
+      return { because: 'dependency', dependency: name }
+  }
+  if (cases === undefined) return null
   for (const [name, wanted] of Object.entries(cases)) {
     const d = at(s, name)!
     const found = caseOf(d)
