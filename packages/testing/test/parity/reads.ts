@@ -73,7 +73,22 @@ export function readsOver(rows: Rows, read: Reading): Partial<Adapter> {
     readLimitWaits: () => read(() => []) as never,
     readLimitCircles: () => read(() => []) as never,
     findRunEnds: () => read(() => []),
-    listHeld: () => read(() => []),
+    listHeld: ({ workerId, limit }) =>
+      read(() =>
+        views()
+          .reverse()
+          .flatMap(({ run, steps }) =>
+            steps
+              .filter((step) => step.workerId === workerId)
+              .map(({ step, name, attempts, startedAt, undo }) => ({
+                ...{ runId: run.runId, workflow: run.workflow, version: run.version, step, name },
+                attempt: undo?.attempts ?? attempts,
+                direction: undo === null ? ('forward' as const) : ('undo' as const),
+                since: undo?.startedAt ?? startedAt ?? run.createdAt,
+              })),
+          )
+          .slice(0, limit),
+      ),
     observeRuns: (ids) =>
       read(() =>
         known(ids).map(({ run, steps }) => ({

@@ -6,6 +6,22 @@ import { GUARD, placeOf, Query } from './query.ts'
 /** How many runs with mail one look passes. */
 const LOOKED_AT_MAX = 1_000
 
+/** A look from the first place on that takes longer than this, and so much more for each run, passes rows that a long transaction elsewhere keeps. */
+const SLOW_MS = 20
+const SLOW_MS_A_RUN = 0.2
+/** How long claims then go on where the last one ended. */
+const MARK_MS = 2_000
+const FIRST_PLACE = '-infinity'
+
+/** Where the claims of a worker go on, while looks from the first place on are slow. Runs with earlier places come with the next of these. */
+export interface ClaimMark {
+  place: string
+  /** Instant of `performance.now()`. */
+  until: number
+}
+
+export const newMark = (): ClaimMark => ({ place: FIRST_PLACE, until: 0 })
+
 /**
  * Takes runs that nobody owns: those that are due, by place, and those with mail. A run that nobody ever owned has the rows of its definition, so none
  * travel. Index: live by place and by due, for each definition; mail that is not applied; primary keys. Locks: the worker (shared), live rows of runs without
@@ -15,24 +31,31 @@ export async function claim(
   connection: Connection,
   { worker, epoch }: Identity,
   { definitions, max, mailed }: ClaimRequest,
+  mark: ClaimMark = newMark(),
 ): Promise<Claimed> {
   const query = new Query()
-  query.values.push(worker, epoch, definitions, max)
+  const began = performance.now()
+  const isFromFirst = began >= mark.until
+  if (isFromFirst) mark.place = FIRST_PLACE
+  query.values.push(worker, epoch, definitions, max, mark.place)
   query.part('worker', GUARD)
   addDue(query)
   const found = mailed === 'none' ? 'due_runs' : addMailed(query, mailed)
   query.part(
     'claimed_runs',
     `update belay.workflow_live l set owner = $1::int, fence = l.fence + 1, due = 'infinity', place = null
-    from (select run_id from ${found}) x where l.run_id = any (array[x.run_id])
-    returning l.run_id, l.fence, l.begun, l.lost`,
+    from (select run_id, place from ${found}) x where l.run_id = any (array[x.run_id])
+    returning l.run_id, l.fence, l.begun, l.lost, x.place as was_at`,
   )
   const passed = typeof mailed === 'object' ? PASSED : 'null::text'
   const rows = await connection.query(
     query.statement<ClaimedRow>('claim', selectClaimed(passed)),
     query.values,
   )
-  const [{ next_ms: nextMs, mail_after: mailAfter }] = rows as readonly [ClaimedRow]
+  const [{ next_ms: nextMs, mail_after: mailAfter, last_place: lastPlace }] = rows as readonly [ClaimedRow]
+  const now = performance.now()
+  if (isFromFirst && now - began > SLOW_MS + SLOW_MS_A_RUN * rows.length) mark.until = now + MARK_MS
+  mark.place = lastPlace ?? mark.place
   const runs = rows.flatMap((row) => (row.id === null ? [] : [ownedRun(row as OwnedRow, row.fence! > 1)]))
   return { runs, nextMs, mailAfter }
 }
@@ -41,6 +64,7 @@ interface ClaimedRow extends Omit<OwnedRow, 'id'> {
   readonly id: string | null
   readonly next_ms: number | null
   readonly mail_after: string | null
+  readonly last_place: string | null
 }
 
 /** Due runs: such as have a place, and such as have become due since the last sweep. */
@@ -54,7 +78,7 @@ function addDue(query: Query): void {
       ) l)`
   query.part(
     'due_runs',
-    `select run_id from (${candidates('c.place is not null', 'c.place', 'l.place')}
+    `select run_id, place from (${candidates('c.place >= $5::timestamptz', 'c.place', 'l.place')}
       union all ${candidates('c.place is null and c.due <= belay.store_now()', 'c.due', placeOf('l.due', 'l.lead'))}
     ) found order by place, run_id limit $4::int`,
   )
@@ -93,12 +117,15 @@ function addMailed(query: Query, mailed: Exclude<ClaimRequest['mailed'], 'none'>
       where l.run_id = m.run_id and coalesce(l.owner, 0) = 0 and l.definition_id = any ($3::int[]) for update skip locked
     ) x limit $4::int`,
   )
-  return '(select run_id from due_runs union select run_id from mailed_runs) both_kinds'
+  return '(select run_id, max(place) as place from (select run_id, place from due_runs union all select run_id, null from mailed_runs) each_kind group by run_id) both_kinds'
 }
+
+/** As text that any session reads alike. */
+const LAST_PLACE = `(select to_char(max(was_at) at time zone 'utc', 'YYYY-MM-DD HH24:MI:SS.US') || '+00' from claimed_runs)`
 
 /** There is always one row, for what the claim tells besides runs. */
 const selectClaimed = (mailAfter: string): string => `
-select told.next_ms, told.mail_after, c.*
+select told.next_ms, told.mail_after, ${LAST_PLACE} as last_place, c.*
 from (
   select (
     select (extract(epoch from min(n.due) - belay.store_now()) * 1000)::float8

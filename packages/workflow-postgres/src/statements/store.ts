@@ -7,7 +7,7 @@ import { migrateSchema } from '../migrate/migrate.ts'
 import { checkSchemaVersion } from '../migrate/schema-version.ts'
 import type { OpenState, SqlAdapterParts } from '../open-store.ts'
 import { BASELINE } from '../tables/baseline.generated.ts'
-import { claim, take } from './claim.ts'
+import { type ClaimMark, claim, newMark, take } from './claim.ts'
 import { commit } from './commit.ts'
 import { define } from './define.ts'
 import { hintsOver } from './hints.ts'
@@ -63,6 +63,12 @@ type Verbs = Omit<Store, 'name' | 'open' | 'migrate' | 'close' | 'refusalOf' | '
 function verbsOver(connection: Connection, { given }: SqlAdapterParts, state: OpenState): Verbs {
   const over = async ({ tx }: { readonly tx?: unknown } = {}) =>
     tx === undefined ? connection : given(tx, state)
+  const marks = new Map<number, ClaimMark>()
+  const markOf = (worker: number): ClaimMark => {
+    const mark = marks.get(worker) ?? newMark()
+    marks.set(worker, mark)
+    return mark
+  }
   return {
     define: async (definitions, within) => define(await over(within), definitions),
     start: async (request, within) => start(await over(within), request, within?.owner),
@@ -72,7 +78,7 @@ function verbsOver(connection: Connection, { given }: SqlAdapterParts, state: Op
     leave: (worker) => leave(connection, worker),
     bump: (worker) => bump(connection, worker),
     sweep: () => sweep(connection),
-    claim: (identity, request) => claim(connection, identity, request),
+    claim: (identity, request) => claim(connection, identity, request, markOf(identity.worker)),
     take: (identity, runs) => take(connection, identity, runs),
     load: (worker, which) => load(connection, worker, which),
     peek: (runs) => peek(connection, runs),

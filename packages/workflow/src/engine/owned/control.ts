@@ -1,6 +1,6 @@
 import type { ChangedRun, StepStatus, StoredRunStatus } from '../../adapter/index.ts'
 import { BelayError } from '../../errors.ts'
-import type { Changed } from '../../machine/index.ts'
+import { type Changed, dryRun, type MachineEvent, type Run } from '../../machine/index.ts'
 import { nameOf } from '../../machine/shown.ts'
 import { specOfShape } from '../../machine/spec-of-shape.ts'
 import {
@@ -77,8 +77,20 @@ export class Control extends Stored {
     return (await this.act(runId, { type: 'drop' }, by)).changed
   }
 
-  override wouldAct(): Promise<ActionResult> {
-    return Promise.reject(new Error('Dry runs are not there yet.'))
+  /** Decides an action on a copy of the run as it is stored. */
+  override async wouldAct(runId: string, action: Action, by: Actor): Promise<ActionResult> {
+    this.#parts.assertOpen()
+    const before = await this.#read(runId)
+    const unit = 'step' in action ? await this.#unitOf(runId, action.step, before) : undefined
+    const run = await this.#loaded(runId, before)
+    const event = { ...eventOf(action, by, unit), idle: true } as unknown as MachineEvent
+    const { answer } = dryRun(run, event, await this.#parts.adapter.now())
+    return this.#resultOf({ runId, action, delivered: { result: 'applied', answer }, before, run: before })
+  }
+
+  async #loaded(runId: string, { run: { definitionId } }: Read): Promise<Run> {
+    const [stored] = await this.#adapter.store.peek([runId])
+    return readRun((await this.#codeOf(definitionId))!, stored!)
   }
 
   #told(runId: string, action: Action, { actor, reason }: Actor): void {
@@ -130,10 +142,9 @@ export class Control extends Stored {
     return found
   }
 
-  async #unitOf(runId: string, step: string, { run: record, steps }: Read): Promise<number> {
-    const [stored] = await this.#adapter.store.peek([runId])
-    const code = await this.#codeOf(record.definitionId)
-    const run = readRun(code!, stored!)
+  async #unitOf(runId: string, step: string, read: Read): Promise<number> {
+    const { run: record, steps } = read
+    const run = await this.#loaded(runId, read)
     const name = step.endsWith('[]') ? step.slice(0, -2) : step
     const unit = run.units.find((each) => each !== undefined && each.scope !== null && nameOf(each) === name)
     if (unit !== undefined) return unit.no
