@@ -106,6 +106,46 @@ describe('an attempt on the new engine', () => {
     expect(undone).toHaveLength(1)
     expect(await given.cause(run)).toMatchObject({ error: { code: 'payload_unserialisable' } })
   })
+
+  it('does not begin if the lease is over when its payloads are there', async () => {
+    let isFrozen = false
+    let thaw = () => {}
+    const called: number[] = []
+    const flow = define('flow', order).step('a', {
+      retry: { attempts: 2, initial: 100, max: 100 },
+      run({ attempt }) {
+        called.push(attempt)
+        if (attempt === 1) throw new Error('not at first')
+      },
+    })
+    const made = await bench(flow)
+    const { store, clock } = made
+    const { payloads, renew } = store
+    Object.assign(store, {
+      payloads: async (wanted: Parameters<typeof payloads>[0]) => {
+        const found = await payloads(wanted)
+        isFrozen = true
+        await new Promise<void>((resolve) => {
+          thaw = resolve
+        })
+        return found
+      },
+      renew: (...given: Parameters<typeof renew>) =>
+        isFrozen ? Promise.reject(new Error('cut off')) : renew(...given),
+    })
+
+    await made.start(flow)
+    await clock.advance(500)
+    expect(isFrozen).toBe(true)
+    await clock.advance(20_000)
+    thaw()
+    await clock.advance(0)
+    const between = [...called]
+    Object.assign(store, { payloads, renew })
+    await clock.advance(20_000)
+
+    expect([between, called]).toEqual([[1], [1, 3]])
+  })
 })
 
 describe('branches and waits on the new engine', () => {

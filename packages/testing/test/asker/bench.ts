@@ -57,6 +57,7 @@ export class AskerBench {
       runtime: { clock, newId, random: () => 0.5, context },
       runOf: (id) => owner.owned.get(id),
       now: () => owner.now(),
+      mayBegin: () => owner.mayBegin(),
       childCode: async (of) => {
         const name = typeof of === 'string' ? of : of.name
         const code = this.#codes.get(name)!

@@ -73,6 +73,7 @@ const asker = new AttemptAsker({
   ...{ log: silentLogger, around: undefined, payloadMaxBytes: 1e6, storeStacks: false, workerId: NAME },
   runOf: (runId) => owner.owned.get(runId),
   now: () => owner.now(),
+  mayBegin: () => owner.mayBegin(),
   childCode: () => Promise.reject(new Error('It has no children.')),
 })
 const log = {

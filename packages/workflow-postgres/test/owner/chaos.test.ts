@@ -127,6 +127,17 @@ it(
       ...{ leaseMs: 10_000, tickMs: 200, codeOf: async () => code },
     })
     await operator.start()
+    const historyOf = async (run: string) => {
+      const told = await pool.query(
+        `select concat_ws(' ', round((at - min(at) over ())::numeric, 1), worker, what, phase, step, attempt) as line from ledger where run_id = $1 order by at`,
+        [run],
+      )
+      const steps = await pool.query(
+        `select concat_ws(' ', name, status, attempt, losses, undo_attempt, state) as line from belay.workflow_steps where run_id = $1 order by unit`,
+        [run],
+      )
+      return [...told.rows, ...steps.rows].map(({ line }) => line).join('\n')
+    }
     onTestFinished(() => operator.stop(0))
     const ids: string[] = []
     const start = async () => {
@@ -180,8 +191,11 @@ it(
     await realTime(500)
 
     console.log(JSON.stringify(chaos.counts))
-    for (const [what, statement] of Object.entries(BROKEN))
-      expect((await pool.query(statement)).rows, what).toEqual([])
+    for (const [what, statement] of Object.entries(BROKEN)) {
+      const [broken] = (await pool.query(statement)).rows
+      const told = broken === undefined ? '' : await historyOf(broken.run_id ?? broken.id)
+      expect(broken, `${what}\n${told}`).toBe(undefined)
+    }
     expect(chaos.counts.runs).toBeGreaterThan(0)
   },
   (SECONDS + 120) * 1_000,

@@ -18,8 +18,8 @@ export interface HandlersParts {
   readonly undoSlots: number
   /** The store’s clock less `clock`. */
   readonly offset: () => number
-  /** Until when the lease is sure to last, by the clock. */
-  readonly leaseEnd: () => number
+  /** Whether the lease is sure to last. */
+  readonly mayBegin: () => boolean
   /** Something has happened to a run. */
   readonly tell: (owned: Owned, event: MachineEvent) => void
   /** It has its answer. */
@@ -133,15 +133,19 @@ export class Handlers {
   #perform(flight: Flight): void | Promise<void> {
     if (!isWanted(flight)) return
     const { owned, unit } = flight
-    if (this.#parts.clock.now() >= this.#parts.leaseEnd()) {
-      this.#late.push(flight)
-      return
-    }
+    if (this.#isLate(flight)) return
     const u = owned.run.units[unit]!
     const isRecorded = u.recorded && u.written === u.serial
     if (!flight.suspect || isRecorded) return this.#call(flight, u)
     const isRisky = u.tries.kills + 1 >= this.#parts.asker.killsMax(u, owned.code)
     return isRisky ? this.#alone(() => this.#callSuspect(flight)) : this.#callSuspect(flight)
+  }
+
+  /** The lease may be over: it waits until that is prolonged. */
+  #isLate(flight: Flight): boolean {
+    const isLate = !this.#parts.mayBegin()
+    if (isLate) this.#late.push(flight)
+    return isLate
   }
 
   /** Its row says that it begins before its handler is called. */
@@ -154,7 +158,8 @@ export class Handlers {
     owned.unrecorded += 1
     this.#parts.tell(owned, { type: 'record', unit, serial, before: true })
     await recorded
-    if (isWanted(flight)) await this.#call(flight, owned.run.units[unit]!)
+    // The process may have been frozen meanwhile.
+    if (isWanted(flight) && !this.#isLate(flight)) await this.#call(flight, owned.run.units[unit]!)
   }
 
   #call(flight: Flight, unit: Unit): void | Promise<void> {

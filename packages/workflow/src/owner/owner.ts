@@ -125,7 +125,7 @@ export class Owner implements Worker {
       ...{ asker, clock, offset: () => this.lease.offset },
       slots: Math.max(1, slots),
       undoSlots: options.undoSlots ?? 0,
-      leaseEnd: () => this.lease.end,
+      mayBegin: this.mayBegin,
       tell: (owned, event) => this.tell(owned, event),
       answer: (flight) => this.#answered(flight),
       onFree: () => this.wake(),
@@ -136,6 +136,9 @@ export class Owner implements Worker {
       sweep: () => this.#sweep(),
     })
   }
+
+  /** Nobody can have declared it dead. */
+  readonly mayBegin = (): boolean => this.clock.now() < this.lease.end
 
   /** The store’s clock, in epoch milliseconds. */
   readonly now = (): number => this.clock.now() + this.lease.offset

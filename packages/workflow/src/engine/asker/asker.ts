@@ -45,6 +45,8 @@ export interface AttemptAskerParts
   readonly definitions: ReadonlyMap<number, WorkflowDefinition>
   /** Runs that this process owns. */
   readonly runOf: (id: string) => Owned | undefined
+  /** Whether the lease is sure to last: no handler begins after it. */
+  readonly mayBegin: () => boolean
   /** Whether errors are stored with their stacks. */
   readonly storeStacks: boolean
 }
@@ -133,7 +135,8 @@ export class AttemptAsker implements Asker {
         reading = attempt.prepare()
       }
     }
-    return attempt.perform()
+    // The process may have been frozen meanwhile: then somebody else goes on with the run.
+    return this.#parts.mayBegin() ? attempt.perform() : { type: 'given_up' }
   }
 
   #interrupt(attempt: Attempt, reason: Interruption): void {

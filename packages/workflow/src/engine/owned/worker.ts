@@ -58,6 +58,7 @@ export class Worker {
         },
         runOf: (id) => owner.owned.get(id),
         now: () => owner.now(),
+        mayBegin: () => owner.mayBegin(),
         childCode: (of) => this.#childCode(of),
       }),
       onTurned: (owned, finishedAt) => onRunsChanged([changedRun(owned, finishedAt, owner.now())]),
