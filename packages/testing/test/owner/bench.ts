@@ -1,5 +1,5 @@
 import type { Clock, DefinitionShape } from '@belay/workflow/adapter'
-import type { Mail, NewRun, OwnedRun, StartedRun, StepRow, Store } from '@belay/workflow/store'
+import type { Mail, NewRun, OwnedRun, Payloads, StartedRun, StepRow, Store } from '@belay/workflow/store'
 import { specOfShape } from '../../../workflow/src/machine/spec-of-shape.ts'
 import {
   type Code,
@@ -272,9 +272,19 @@ export class Bench {
   }
 
   async output(run: string, name: string): Promise<unknown> {
+    const found = await this.#payloadsOf(run, name)
+    return found?.output == null ? null : JSON.parse(found.output)
+  }
+
+  async error(run: string, name: string): Promise<unknown> {
+    const found = await this.#payloadsOf(run, name)
+    return found?.error == null ? null : JSON.parse(found.error)
+  }
+
+  async #payloadsOf(run: string, name: string): Promise<Payloads | undefined> {
     const { no } = (await this.rows(run)).get(name)!
     const [found] = await this.store.payloads([{ run, no }])
-    return found?.output == null ? null : JSON.parse(found.output)
+    return found
   }
 
   /** All of these runs have this status. Asks only for those that are left, a few at a time. */

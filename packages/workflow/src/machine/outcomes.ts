@@ -35,7 +35,13 @@ export function touch(run: Run, u: Unit, payload?: Payload): void {
   dirty.set(u, true)
   if (payload === undefined) return
   const known = payloads.get(u)
-  payloads.set(u, known === undefined ? payload : { ...known, ...payload })
+  payloads.set(u, known === undefined ? payload : merged(known, payload))
+}
+
+/** Of an output and the unit that has it, the later word counts. */
+function merged(known: Payload, payload: Payload): Payload {
+  const { output: _, outputOf: __, ...others } = known
+  return 'output' in payload || 'outputOf' in payload ? { ...others, ...payload } : { ...known, ...payload }
 }
 
 export function note(u: Unit, fields: Partial<Note>): void {
@@ -98,6 +104,8 @@ export function fail(run: Run, u: Unit, error: unknown): void {
   const head = failing(u)
   if (head === null) return park(run, u, error)
   touch(run, u, { error })
+  // What has failed in it is why it fails.
+  if (head !== u && head.scope !== null) touch(run, head, { error })
   const stops = head !== u || isEntered(u)
   const keep = head.scope !== null && head.kind.keepsEffects === true
   const cause: Cause = { failed: true, error, unit: u.no, ...(keep ? { keep } : {}) }

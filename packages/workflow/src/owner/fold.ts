@@ -132,7 +132,7 @@ function memberOf(owned: Owned, { applied, mail, times, now, parts }: Made): Mem
   const ends: PlainEnd[] = []
   const { run: known, rows, drop } = commit(run, takePlainEnds(owned, ends, writing))
   addMail(owned, mail, parts)
-  const { births, updates } = rowsOf(owned, rows, writing)
+  const { births, updates } = rowsOf(owned, { rows, ends }, writing)
   // One that has ended was taken for mail, which it refuses.
   const after = hasEnded(run.root) ? 'ends' : releaseOf(owned, now)
   const rowCount = ends.length + births.length + updates.length + drop.length

@@ -37,6 +37,12 @@ interface Rows {
   readonly updates: readonly WrittenStep[]
 }
 
+/** What a fold has made. */
+interface Made {
+  readonly rows: readonly Row[]
+  readonly ends: readonly PlainEnd[]
+}
+
 const NO_ROWS: Rows = { births: [], updates: [] }
 
 /** Takes the plain ends of a fold, as `ends`: no rows of the machine are made of these. */
@@ -78,7 +84,7 @@ function isPlainEnd(u: Unit, payload: Payload | undefined): boolean {
 }
 
 /** Sorts the other rows of a fold, and remembers what memory needs of them. */
-export function rowsOf(owned: Owned, rows: readonly Row[], writing: Writing): Rows {
+export function rowsOf(owned: Owned, { rows, ends }: Made, writing: Writing): Rows {
   const { born } = owned
   owned.born = owned.run.born
   if (rows.length === 0) return NO_ROWS
@@ -87,6 +93,8 @@ export function rowsOf(owned: Owned, rows: readonly Row[], writing: Writing): Ro
   for (const row of rows) {
     keepDue(owned, row)
     const step = writtenStep(owned, row, writing)
+    if (row.outputOf !== undefined && !('output' in row))
+      copyOutput(owned, step, { of: row.outputOf, rows, ends })
     if (row.no >= born) births.push(step)
     else updates.push(step)
   }
@@ -117,11 +125,6 @@ function writtenStep(owned: Owned, row: Row, { times, now, asker }: Writing): Wr
     step.error = textOf(isWord ? asker.errorOf(owned, u, row.error as string) : row.error)
   }
   if ('output' in row) keepOutput(owned, step, textOf(row.output))
-  else if (row.outputOf !== undefined) {
-    const known = owned.outputOf(row.outputOf)
-    if (known === undefined) step.outputOf = row.outputOf
-    else keepOutput(owned, step, known)
-  }
   const flight = owned.flights.get(row.no)
   const time = times.get(row.no)
   if (row.undo !== null && isOfUndo(row, (time ?? flight)?.phase)) step.isUndo = true
@@ -131,6 +134,19 @@ function writtenStep(owned: Owned, row: Row, { times, now, asker }: Writing): Wr
   } else if (row.flying && flight?.calledAt != null) step.startedAt = flight.startedAt
   if (u !== undefined && hasEnded(u)) step.finishedAt ??= now
   return step
+}
+
+/** The output of a unit that may have come in this very fold: then the store does not have it yet. */
+function copyOutput(
+  owned: Owned,
+  step: Mutable<WrittenStep>,
+  { of, rows, ends }: Made & { readonly of: number },
+): void {
+  const end = ends.find(({ no }) => no === of)
+  const row = rows.find((each) => each.no === of && 'output' in each)
+  const known = end?.output ?? (row === undefined ? owned.outputOf(of) : textOf(row.output))
+  if (known === undefined) step.outputOf = of
+  else keepOutput(owned, step, known)
 }
 
 /** Whether what a fold says of a unit is about its undo. In the fold that ends its way forward its undo may begin. */

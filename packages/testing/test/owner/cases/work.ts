@@ -153,6 +153,60 @@ export const work: OwnerCases = {
     assert.equal(await given.output(run, 'poll'), 2)
   },
 
+  async 'a loop gives what its last round gave, also if that is large'(given) {
+    const large = 'x'.repeat(40_000)
+    const loop = await given.define(
+      'large',
+      { poll: { after: [], kind: 'repeat' } },
+      { 'poll.*': ({ place }) => say({ output: json(large), more: place! < 1 }) },
+    )
+    await given.worker('w')
+
+    const run = await given.startOne(loop)
+    await given.ended([run])
+
+    assert.equal(await given.output(run, 'poll'), large)
+  },
+
+  async 'a loop past whose failure its run continues has the error of its round'(given) {
+    const loop = await given.define(
+      'continued',
+      { poll: { after: [], kind: 'repeat', onFailure: 'continue' }, after: { after: ['poll'] } },
+      {
+        'poll.*': () => {
+          throw new Error('broken')
+        },
+      },
+    )
+    await given.worker('w')
+
+    const run = await given.startOne(loop)
+    await given.ended([run])
+
+    assert.deepEqual(await given.error(run, 'poll'), { message: 'broken' })
+    assert.deepEqual(given.called.at(-1), 'after')
+  },
+
+  async 'a round that failed is skipped with an output, which is that of its loop'(given) {
+    const loop = await given.define(
+      'skipped round',
+      { poll: { after: [], kind: 'repeat' } },
+      {
+        'poll.*': () => {
+          throw new Error('broken')
+        },
+      },
+    )
+    const worker = await given.worker('w')
+    const run = await given.startOne(loop)
+    await given.until(async () => (await given.peek(run)).finishedAt !== null)
+
+    await given.send(worker, run, { type: 'skipStep', path: ['poll', 0] }, { payload: '40' })
+    await given.ended([run])
+
+    assert.equal(await given.output(run, 'poll'), 40)
+  },
+
   async 'a step that is not wanted is skipped, and what depends on it too'(given) {
     const branch = await given.define(
       'branch',
