@@ -138,10 +138,13 @@ export function readsOver(rows: Rows, read: Reading): Partial<Adapter> {
       }),
     countReady: ({ max }) =>
       read(() => {
-        const steps = views().flatMap((view) => view.steps.filter(({ status }) => status === 'ready'))
-        const dues = steps.map(({ availableAt }) => availableAt ?? rows.now())
+        const dues = views().flatMap(({ run, steps }) =>
+          steps
+            .filter(({ status, availableAt }) => status === 'ready' && (availableAt ?? 0) <= rows.now())
+            .map(({ availableAt }) => availableAt ?? run.startAt ?? run.createdAt),
+        )
         return {
-          ...{ at: rows.now(), steps: Math.min(max, steps.length), capped: steps.length > max },
+          ...{ at: rows.now(), steps: Math.min(max, dues.length), capped: dues.length > max },
           oldestDueAt: dues.length === 0 ? null : Math.min(...dues),
         }
       }),

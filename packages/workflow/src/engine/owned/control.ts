@@ -45,7 +45,7 @@ export class Control extends Stored {
     this.#parts.assertOpen()
     if (tx !== undefined) throw new Error('Actions in transactions are not there yet.')
     const before = await this.#read(runId)
-    const unit = 'step' in action ? await this.#unitOf(runId, action.step, before) : undefined
+    const unit = 'step' in action ? await this.#unitOf(runId, action, before) : undefined
     const event = eventOf(action, by, unit)
     const payload = action.type === 'skip_step' ? action.output : null
     const [delivered] = await this.#deliver([runId], event, payload)
@@ -81,7 +81,7 @@ export class Control extends Stored {
   override async wouldAct(runId: string, action: Action, by: Actor): Promise<ActionResult> {
     this.#parts.assertOpen()
     const before = await this.#read(runId)
-    const unit = 'step' in action ? await this.#unitOf(runId, action.step, before) : undefined
+    const unit = 'step' in action ? await this.#unitOf(runId, action, before) : undefined
     const run = await this.#loaded(runId, before)
     const event = { ...eventOf(action, by, unit), idle: true } as unknown as MachineEvent
     const { answer } = dryRun(run, event, await this.#parts.adapter.now())
@@ -142,11 +142,17 @@ export class Control extends Stored {
     return found
   }
 
-  async #unitOf(runId: string, step: string, read: Read): Promise<number> {
+  async #unitOf(runId: string, action: StepAction, read: Read): Promise<number> {
+    const { step } = action
     const { run: record, steps } = read
     const run = await this.#loaded(runId, read)
     const name = step.endsWith('[]') ? step.slice(0, -2) : step
     const unit = run.units.find((each) => each !== undefined && each.scope !== null && nameOf(each) === name)
+    const decides = name === step || action.type !== 'skip_step' ? undefined : unit?.kind.decides
+    if (decides !== undefined) {
+      const what = `Step "${step}" of run ${runId} cannot be skipped: ${decides.because}.`
+      throw refusal(runId, action, { code: 'action_refused', what, remedy: decides.remedy })
+    }
     if (unit !== undefined) return unit.no
     throw unknownStep(
       record,
@@ -188,6 +194,8 @@ const SHOWN_OF_RUNNING: ReadonlySet<string> = new Set(['scheduled', 'waiting', '
 
 const storedOf = (status: string): StoredRunStatus =>
   (SHOWN_OF_RUNNING.has(status) ? 'running' : status) as StoredRunStatus
+
+type StepAction = Extract<Action, { readonly step: string }>
 
 type Read = NonNullable<Awaited<ReturnType<OwnedAdapter['readRun']>>>
 

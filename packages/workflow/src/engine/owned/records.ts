@@ -1,6 +1,7 @@
 import type { SkipReason } from '../../adapter/branch.ts'
 import {
   type DefinitionShape,
+  isItem,
   itemNumber,
   type JsonText,
   RUNS,
@@ -9,6 +10,7 @@ import {
   type StepStatus,
   type StoredRunStatus,
   skipText,
+  templateOf,
   type UndoneStatus,
   type UndoRecord,
 } from '../../adapter/index.ts'
@@ -84,9 +86,15 @@ function stepRecord(recording: Recording, unit: Unit, step: number): StepRecord 
     signalledAt: note?.['signal'] === undefined ? null : (finishedAt ?? startedAt ?? 0),
     failingSince: tries.series,
     branch: branchOf(unit),
-    ...(shape.steps[step]?.irreversible === true ? { irreversible: true } : {}),
+    ...(isIrreversible(shape, step) ? { irreversible: true } : {}),
     ...(priority === 0 ? {} : { priority }),
   }
+}
+
+/** Of a map, its items are. */
+function isIrreversible({ steps }: DefinitionShape, step: number): boolean {
+  const { irreversible, kind } = steps[templateOf(step)]!
+  return irreversible === true && (isItem(step) || kind !== 'map')
 }
 
 const UNDO_OPEN: ReadonlySet<StepStatus> = new Set(['compensating', 'compensation_failed'])
@@ -169,7 +177,8 @@ function openerRecord(recording: Recording, unit: Unit, step: number): StepRecor
   const first = Math.min(...begun, record.startedAt ?? Number.POSITIVE_INFINITY)
   const at = Number.isFinite(first) ? first : record.finishedAt
   return {
-    ...{ ...record, name, error: null, output: String(unit.units!.length), workerId: null },
+    ...{ ...record, name, error: null, workerId: null },
+    output: isWhole && outcomeOf(unit) !== 'completed' ? null : String(unit.units!.length),
     ...{ startedAt: at, finishedAt: at, attempts: Math.max(1, record.attempts) },
     ...(isWhole && record.undo !== null ? {} : { ...NOT_UNDONE, status: 'completed' }),
   }
@@ -180,7 +189,7 @@ function joinRecord(recording: Recording, unit: Unit, step: number): StepRecord 
   const record = stepRecord(recording, unit, step)
   const isDeciding = unit.units!.length === 0 && !hasEnded(unit) && unit.phase !== 'gather'
   const isUnderWay = unit.status === 'open' && unit.phase === null
-  if (isUndone(unit)) return { ...record, ...NOT_UNDONE, status: outcomeOf(unit) as StepStatus }
+  if (record.undoOf !== null) return { ...record, ...NOT_UNDONE, status: outcomeOf(unit) as StepStatus }
   if (!isDeciding && !isUnderWay) {
     const ended = unit.units!.map(({ no }) => recording.keptOf(no).finishedAt ?? 0)
     const { startedAt, finishedAt } = record
