@@ -3,7 +3,7 @@ import { Random } from '../../../testing/src/conformance/differential/random.ts'
 import { type Counts, Faults, noCounts } from '../../../testing/test/owner/faults.ts'
 import { createDatabase, servers, type TestDatabase } from '../setup/database.ts'
 import { postgresHarness } from '../store/harness.ts'
-import { benchOver } from './host.ts'
+import { benchOver, ENDING_MS } from './host.ts'
 
 /** `OWNER_SEEDS=20` plays so many, each in half a minute of real time. Without it none: over memory, time is no matter. */
 const SEEDS = Number(process.env['OWNER_SEEDS'] ?? 0)
@@ -20,7 +20,10 @@ describe.skipIf(SEEDS === 0).each(servers)('workers among faults on $name', ({ u
     async () => {
       const counts: Counts = noCounts()
       for (let seed = 1; seed <= SEEDS; seed += 1) {
-        const given = await benchOver(postgresHarness(() => database))
+        const given = await benchOver(
+          postgresHarness(() => database),
+          ENDING_MS,
+        )
         try {
           await new Faults(given, new Random(seed), counts).play(40)
         } catch (error) {
