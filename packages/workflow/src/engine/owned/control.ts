@@ -83,8 +83,10 @@ export class Control extends Stored {
     const before = await this.#read(runId)
     const unit = 'step' in action ? await this.#unitOf(runId, action, before) : undefined
     const run = await this.#loaded(runId, before)
-    const event = { ...eventOf(action, by, unit), idle: true } as unknown as MachineEvent
-    const { answer } = dryRun(run, event, await this.#parts.adapter.now())
+    const event = eventOf(action, by, unit) as MachineEvent
+    // Nobody knows here whether a handler was called. What the answer to an operator will be, its owner says.
+    const asked = unit === undefined ? event : ({ ...event, idle: true } as MachineEvent)
+    const { answer } = dryRun(run, asked, await this.#parts.adapter.now())
     return this.#resultOf({ runId, action, delivered: { result: 'applied', answer }, before, run: before })
   }
 
