@@ -102,20 +102,24 @@ function apply(owned: Owned, letter: Letter, { now, out, mail, parts }: Applying
 /** An operator’s word about a step counts as long as no handler of it was called. From now on none is, until it is asked again. */
 function withdrawn(owned: Owned, event: ReturnType<typeof eventOf>): ReturnType<typeof eventOf> {
   if (event === undefined || !('type' in event)) return event
-  if (event.type === 'pause') return { ...event, idle: idleOf(owned) }
+  if (event.type === 'pause') return owned.run.paused ? event : { ...event, idle: idleOf(owned) }
   if (event.type !== 'skipStep' && event.type !== 'retryStep') return event
   const flight = owned.flights.get(event.unit)
-  if (flight?.calledAt != null) return event
+  if (flight !== undefined && !isIdle(owned, flight)) return event
   if (flight !== undefined) owned.withdraw(flight)
-  return { ...event, idle: true }
+  return { ...event, idle: owned.run.units[event.unit]?.status !== 'stopping' }
 }
 
 /** The units whose asks have called nobody. */
 function idleOf(owned: Owned): readonly number[] {
-  const idle = [...owned.flights.values()].filter(({ calledAt }) => calledAt === null)
+  const idle = [...owned.flights.values()].filter((flight) => isIdle(owned, flight))
   for (const flight of idle) owned.withdraw(flight)
   return idle.map(({ unit }) => unit)
 }
+
+/** It has called nobody. What is stopped in this very fold is taken back once that is committed. */
+const isIdle = ({ run }: Owned, { unit, calledAt }: Flight): boolean =>
+  calledAt === null && run.units[unit]?.status !== 'stopping'
 
 interface Made {
   readonly applied: Member['applied']

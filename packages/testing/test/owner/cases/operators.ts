@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import type { MailEvent } from '../../../../workflow/src/owner/index.ts'
+import type { Bench } from '../bench.ts'
 import type { OwnerCases } from './case.ts'
 
 const no = () => {
@@ -122,6 +124,12 @@ export const operators: OwnerCases = {
     assert.deepEqual(given.called, ['a', 'c'])
   },
 
+  'a skip that is read with a cancel calls nothing that the cancel had stopped': (given) =>
+    toldWithCancel(given, [{ type: 'skipStep', path: ['b'] }]),
+
+  'a pause that is read with a cancel leaves nothing that its end would call': (given) =>
+    toldWithCancel(given, [{ type: 'pause' }, { type: 'resume' }]),
+
   async 'a step of a run that nobody has begun is skipped without any worker'(given) {
     const code = await given.define('ahead', { a: { after: [] }, b: { after: ['a'] } })
     const operator = await given.worker('operator', { slots: 0 })
@@ -215,4 +223,24 @@ export const operators: OwnerCases = {
     assert.equal(refusal(answer), undefined)
     assert.equal(given.callsOf('tell').length, 0)
   },
+}
+
+/** Of two steps one runs, and one waits for its slot. */
+async function toldWithCancel(given: Bench, events: readonly MailEvent[]): Promise<void> {
+  const code = await given.define(
+    'stopped',
+    { a: { after: [] }, b: { after: [] } },
+    { a: () => given.hold(() => 1) },
+  )
+  await given.worker('w', { slots: 1 })
+  const run = await given.startOne(code)
+  await given.until(() => given.held === 1)
+
+  const told: readonly MailEvent[] = [{ type: 'cancel', compensate: true }, ...events]
+  await given.store.send(told.map((event, place) => ({ run, key: `${place}`, event: JSON.stringify(event) })))
+  await given.until(async () => (await given.peek(run)).cause !== null)
+  given.release()
+  await given.ended([run], 'cancelled')
+
+  assert.deepEqual(given.called, ['a'])
 }
